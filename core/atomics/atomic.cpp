@@ -35,9 +35,8 @@ struct Resolved {
 // Job rank to team rank; the world's ranks are job ranks, so that is tried first.
 gex_Rank_t team_rank(const char* name, const Team& team, gex_Rank_t jobrank) {
   if (jobrank < team.size() && team.member(jobrank).rank == jobrank) return jobrank;
-  for (gex_Rank_t r = 0; r < team.size(); ++r) {
+  for (gex_Rank_t r = 0; r < team.size(); ++r)
     if (team.member(r).rank == jobrank) return r;
-  }
   fatal(name, "job rank {} is not a member of the atomic domain's team", jobrank);
 }
 
@@ -49,9 +48,8 @@ void require_known_domain(const AtomicCall& call) {
     fatal(call.name, "the call is for {}, but the atomic domain was created for {}",
           dt_word(call.dt), dt_word(domain.dt()));
   }
-  if (!std::has_single_bit(call.opcode)) {
+  if (!std::has_single_bit(call.opcode))
     fatal(call.name, "opcode {} is not one GEX_OP_* constant", op_word(call.opcode));
-  }
   if (!(call.opcode & domain.ops())) {
     fatal(call.name, "{} is not among the operations the atomic domain was created for, {}",
           op_word(call.opcode), op_word(domain.ops()));
@@ -62,16 +60,13 @@ void require_known_domain(const AtomicCall& call) {
   const gex_Flags_t unknown = flags_of_call(call.name, call.flags, kKnown) & ~kKnown;
   if (unknown != 0) fatal(call.name, "unknown flags {:#x}", unknown);
   constexpr gex_Flags_t kPlaces = GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD;
-  if ((call.flags & kPlaces) == kPlaces) {
+  if ((call.flags & kPlaces) == kPlaces)
     fatal(call.name, "GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD exclude each other");
-  }
   if ((call.opcode & kFetchingOps) && call.result == nullptr &&
-      !(call.flags & GEX_FLAG_SELF_SEG_OFFSET)) {
+      !(call.flags & GEX_FLAG_SELF_SEG_OFFSET))
     fatal(call.name, "result_p is NULL, but {} fetches", op_word(call.opcode));
-  }
-  if (!(call.flags & GEX_FLAG_RANK_IS_JOBRANK)) {
+  if (!(call.flags & GEX_FLAG_RANK_IS_JOBRANK))
     require_rank(call.name, domain.team().handle(), call.rank);
-  }
 }
 
 void require_true_assertions(const Resolved& r) {
@@ -128,9 +123,8 @@ cwyc_atomic request_for(const Resolved& r, cwyc_conn* conn) {
   a.operand1 = r.call.operand1;
   a.operand2 = r.call.operand2;
   a.result = r.result;
-  if (r.result != nullptr) {
+  if (r.result != nullptr)
     a.result_mem = local_registration(*r.peer.ep, conn, r.result, dt_size(r.call.dt));
-  }
   a.dt = r.call.dt;
   a.opcode = r.call.opcode;
   return a;
@@ -224,11 +218,10 @@ bool perform_here(const AtomicCall& call, gex_Rank_t rank, void* addr, void* res
   const uint64_t old =
       cpu_atomic(call.dt, call.opcode, cwy_translate(addr, delta), call.operand1, call.operand2);
   if (call.opcode & kFetchingOps) {
-    if (dt_size(call.dt) == 4) {
+    if (dt_size(call.dt) == 4)
       std::memcpy(result, &old, 4);
-    } else {
+    else
       std::memcpy(result, &old, 8);
-    }
   }
   return true;
 }

@@ -96,9 +96,8 @@ uint64_t apply(gex_OP_t op, void* addr, uint64_t operand1, uint64_t operand2) {
   std::atomic_ref<T> target(*static_cast<T*>(addr));
   const T a = from_operand<T>(operand1), b = from_operand<T>(operand2);
   if (op == GEX_OP_GET) return to_operand(target.load(std::memory_order_seq_cst));
-  if (op & (GEX_OP_SET | GEX_OP_SWAP)) {
+  if (op & (GEX_OP_SET | GEX_OP_SWAP))
     return to_operand(target.exchange(a, std::memory_order_seq_cst));
-  }
   if constexpr (std::is_integral_v<T>) {
     constexpr auto order = std::memory_order_seq_cst;
     if (op & (GEX_OP_ADD | GEX_OP_FADD)) return to_operand(target.fetch_add(a, order));

@@ -30,18 +30,15 @@ const cwy_team_head kNoWindow{};
 
 void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (team.is_pair()) throw Error(CWY_ERR_INVALID, "a TM-pair is not a team");
-  if (!one_bit_of(dt, kAtomicTypes)) {
+  if (!one_bit_of(dt, kAtomicTypes))
     throw Error(CWY_ERR_INVALID, "data type {} is not one of the built-in GEX_DT_*", dt_word(dt));
-  }
   if (ops == 0) throw Error(CWY_ERR_INVALID, "the set of operations is empty");
-  if (const gex_OP_t wrong = ops & ~valid_ops(dt)) {
+  if (const gex_OP_t wrong = ops & ~valid_ops(dt))
     throw Error(CWY_ERR_INVALID, "{} is not valid for atomics on {}", op_word(wrong), dt_word(dt));
-  }
   if (flags & ~kDomainFlags)
     throw Error(CWY_ERR_INVALID, "unknown flags {:#x}", flags & ~kDomainFlags);
-  if (std::popcount(flags) > 1) {
+  if (std::popcount(flags) > 1)
     throw Error(CWY_ERR_INVALID, "more than one GEX_FLAG_AD_FAVOR_* was passed: {:#x}", flags);
-  }
 }
 
 bool is_near(const Peer& peer) {
@@ -54,9 +51,8 @@ bool is_near(const Peer& peer) {
 std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex_OP_t ops) {
   const std::string& name = cep.conduit->name();
   if (!(cep.caps & CWYC_CAP_ATOMIC)) return fmt::format("conduit {} has no atomics", name);
-  if (cep.caps & CWYC_CAP_ATOMIC_CPU) {
+  if (cep.caps & CWYC_CAP_ATOMIC_CPU)
     return fmt::format("the atomics of conduit {} are the processors'", name);
-  }
   const uint64_t declared = cep.attr.atomic_ops[std::countr_zero(dt)];
   if ((declared & ops) != ops) {
     return fmt::format("conduit {} does not perform {} on {}", name,

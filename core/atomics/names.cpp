@@ -34,9 +34,8 @@ std::string dt_word(gex_DT_t dt) {
 std::string op_word(gex_OP_t ops) {
   if (ops == 0 || (ops & ~kAtomicOps) != 0) return fmt::format("{:#x}", ops);
   std::string out;
-  for (size_t i = 0; i < kOps.size(); ++i) {
+  for (size_t i = 0; i < kOps.size(); ++i)
     if (ops >> i & 1) out += fmt::format("{}GEX_OP_{}", out.empty() ? "" : "|", kOps[i]);
-  }
   return out;
 }
 

@@ -160,9 +160,7 @@ void adopt_collective_cards() {
   for (uint32_t r = 0; r < job.size(); ++r) {
     if (!job.card(r).present()) continue;
     const auto found = job.card(r).addresses.find(kCollectiveCard);
-    if (!found) {
-      throw Error(CWY_ERR_INVALID, "rank {} runs another version of this library", r);
-    }
+    if (!found) throw Error(CWY_ERR_INVALID, "rank {} runs another version of this library", r);
     Parsed card = parse(std::string(*found));
     if (card.digest != own) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
     s.has_arena[r] = !card.right.empty();
@@ -288,15 +286,13 @@ char* mapped_arena(Peer& peer) {
   if (peer.rank == context().rank()) return s.base;
   Neighbor* neighbor = s.neighbors[peer.rank].get();
   if (neighbor == nullptr) return nullptr;
-  if (neighbor->tried.load(std::memory_order_acquire)) {
+  if (neighbor->tried.load(std::memory_order_acquire))
     return neighbor->base.load(std::memory_order_acquire);
-  }
   // Cold calls of a conduit are made one at a time; connecting makes them under this lock.
   const std::lock_guard endpoint_lock(peer.ep->connect_mutex());
   const std::lock_guard lock(s.mutex);
-  if (neighbor->tried.load(std::memory_order_acquire)) {
+  if (neighbor->tried.load(std::memory_order_acquire))
     return neighbor->base.load(std::memory_order_acquire);
-  }
   ConduitEp* cep = peer.ep->conduit_ep(s.conduit);
   const PeerFacts facts = context().job().facts_of(peer.rank, s.conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};

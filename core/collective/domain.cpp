@@ -12,9 +12,8 @@ namespace {
 // Loading a topology takes longer than everything else at the start of a process: not where there
 // is one node only.
 bool has_several_nodes() {
-  if (std::getenv("HWLOC_SYNTHETIC") != nullptr || std::getenv("HWLOC_XMLFILE") != nullptr) {
+  if (std::getenv("HWLOC_SYNTHETIC") != nullptr || std::getenv("HWLOC_XMLFILE") != nullptr)
     return true;
-  }
   std::ifstream file("/sys/devices/system/node/online");
   std::string nodes;
   return std::getline(file, nodes) && nodes.find_first_of(",-") != std::string::npos;
@@ -27,11 +26,10 @@ uint32_t node_of(hwloc_topology_t topology, hwloc_bitmap_t set) {
        (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
     if (node->cpuset == nullptr || !hwloc_bitmap_intersects(node->cpuset, set)) continue;
     // Memory of another sort beside the same processors is no other domain.
-    if (found == kNoDomain && hwloc_bitmap_isincluded(set, node->cpuset)) {
+    if (found == kNoDomain && hwloc_bitmap_isincluded(set, node->cpuset))
       found = node->logical_index;
-    } else if (!hwloc_bitmap_isincluded(set, node->cpuset)) {
+    else if (!hwloc_bitmap_isincluded(set, node->cpuset))
       return kNoDomain;
-    }
   }
   return found;
 }

@@ -102,11 +102,10 @@ class Block {
       length -= n;
     }
     annotate_send();
-    if (fenced) {
+    if (fenced)
       p.seq.store(seq, std::memory_order_seq_cst);
-    } else {
+    else
       p.seq.store(seq, std::memory_order_release);
-    }
   }
   // Called by the owner: fetches that post's line for writing, out of the readers' caches, so that
   // the post to come costs the readers one miss and the owner none.
@@ -130,9 +129,8 @@ class Block {
   // Clears a block that is given to a team, while no other member knows where the block is.
   void clear_board() const {
     for (uint32_t i = 0; i < kReaders; ++i) reader(i).store(0, std::memory_order_relaxed);
-    for (uint64_t s = 0; s < kBoardRuns; ++s) {
+    for (uint64_t s = 0; s < kBoardRuns; ++s)
       for (uint32_t w = 0; w < kPosts; ++w) post(s, w).seq.store(0, std::memory_order_relaxed);
-    }
   }
   // For the next run that gets the frame; published by `ended`.
   void reset(uint64_t seq) const {

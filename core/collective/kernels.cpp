@@ -29,9 +29,8 @@ struct Sets {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) sets[count++] = {"avx2", &kAvx2Kernels};
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
       sets[count++] = {"avx512", &kAvx512Kernels};
-    }
 #endif
   }
 };

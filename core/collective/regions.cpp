@@ -133,9 +133,8 @@ static cwy_status transfer(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
     return CWY_OK;
   }
   Peer& peer = runs.team().member(rank);
-  if (memory_of(region) == Memory::process) {
+  if (memory_of(region) == Memory::process)
     return cross_copy(runs, peer, region->token[0] + offset, local, length, done, is_put);
-  }
   if (memory_of(region) != Memory::segment || !is_known(region, peer)) return CWY_ERR_UNSUPPORTED;
   if (length == 0) {  // asked for the answer alone
     std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_relaxed);
@@ -153,11 +152,10 @@ static cwy_status transfer(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
   gex_Event_t event = rma_nb(call, GEX_EVENT_DEFER);
   if (event == GEX_EVENT_NO_OP) return CWY_RETRY;
   runs.moved();
-  if (event == GEX_EVENT_INVALID) {
+  if (event == GEX_EVENT_INVALID)
     std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_release);
-  } else {
+  else
     runs.current().transfers.push_back({event, done});
-  }
   return CWY_OK;
 }
 
@@ -175,9 +173,8 @@ cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const 
                              uint64_t offset, const void* src, uint64_t length, uint32_t signal,
                              uint32_t* done) {
   if (rank >= runs.info().size || !valid(region, seq, offset, length) ||
-      length > runs.info().region_put_max) {
+      length > runs.info().region_put_max)
     return CWY_ERR_INVALID;
-  }
   Peer& peer = runs.team().member(rank);
   if (length != 0 && memory_of(region) == Memory::segment &&
       direct_region(runs, seq, rank, region, offset) == nullptr) {
@@ -187,9 +184,8 @@ cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const 
   // Copied here and now: the signal follows the data. A signal that is refused has the caller copy
   // once more, which is as good as it is rare.
   const cwy_status status = put_region(runs, seq, rank, region, offset, src, length, done);
-  if (status != CWY_OK || std::atomic_ref<uint32_t>(*done).load(std::memory_order_relaxed) != 1) {
+  if (status != CWY_OK || std::atomic_ref<uint32_t>(*done).load(std::memory_order_relaxed) != 1)
     return status;
-  }
   return runs.put(seq, rank, nullptr, 0, 0, signal);
 }
 

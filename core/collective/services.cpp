@@ -44,11 +44,10 @@ void copy(TeamRuns& t, cwyl_seq, void* dst, const void* src, uint64_t length) {
   // Scratch is read again at once.
   const auto arena = reinterpret_cast<uintptr_t>(own_arena());
   const bool to_scratch = to - arena < arena_bytes();
-  if (t.current().streams && !to_scratch && (to + length <= from || from + length <= to)) {
+  if (t.current().streams && !to_scratch && (to + length <= from || from + length <= to))
     stream_copy(dst, src, length);
-  } else {
+  else
     std::memmove(dst, src, length);
-  }
 }
 
 // The service that a function of a team's runs performs, or a member function of them.

@@ -149,9 +149,8 @@ const CollectiveTable::Candidate* CollectiveTable::by_rule(const CollectiveRule&
 CollectiveTable::Choice CollectiveTable::choose(const cwyl_shape& shape, uint32_t memory) const {
   for (const CollectiveRule& rule : rules_) {
     if (!rule_matches(rule, shape, memory)) continue;
-    if (const Candidate* found = by_rule(rule, shape)) {
+    if (const Candidate* found = by_rule(rule, shape))
       return {found, &rule, found->algorithm->score(&shape)};
-    }
     if (rule.require) {
       throw Error(CWY_ERR_UNSUPPORTED,
                   "rule {} ({}) requires an algorithm that cannot serve a {} of {} bytes among {} "

@@ -47,11 +47,10 @@ uint64_t rounded(uint64_t bytes, uint64_t to) {
 // Clears the state of a run. Short runs have short states, for which a call would cost more than
 // the stores. Buffers are whole lines.
 void clear_state(void* memory, size_t bytes) {
-  if (bytes > kLine) {
+  if (bytes > kLine)
     std::memset(memory, 0, bytes);
-  } else if (bytes != 0) {
+  else if (bytes != 0)
     std::memset(memory, 0, kLine);
-  }
 }
 
 }  // namespace
@@ -97,13 +96,11 @@ TeamRuns::TeamRuns(Team* team)
   // Frames may be used from here on: what came early first.
   const std::lock_guard lock(mailbox_->mutex);
   mailbox_->team = this;
-  for (const EarlySignal& e : mailbox_->early) {
-    if (e.is_post) {
+  for (const EarlySignal& e : mailbox_->early)
+    if (e.is_post)
       deliver_post(e.sender, e.seq, e.signal, e.data.data(), e.data.size());
-    } else {
+    else
       deliver(e.seq, e.offset, e.data.data(), e.data.size(), e.signal);
-    }
-  }
   mailbox_->early.clear();
 }
 
@@ -205,9 +202,8 @@ const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
   const uint64_t bytes = args.element_bytes * args.count;
   if (last.candidate != nullptr && last.bytes == bytes && last.dt == args.dt &&
       last.element_bytes == args.element_bytes && last.opcode == args.opcode &&
-      last.flags == args.flags) {
+      last.flags == args.flags)
     return *last.candidate;
-  }
   cwyl_shape shape{};
   shape.head = CWY_HEAD(cwyl_shape);
   shape.operation = args.operation;
@@ -393,10 +389,9 @@ void TeamRuns::finish(Run& run) {
   }
   while (!overflow_.empty() && overflow_.begin()->first <= ended + kFrames) {
     const auto first = overflow_.begin();
-    for (const EarlySignal& e : first->second) {
+    for (const EarlySignal& e : first->second)
       if (first->first > ended)
         block_.store(e.seq, e.offset, e.data.data(), e.data.size(), e.signal);
-    }
     overflow_.erase(first);
   }
 }
@@ -411,11 +406,10 @@ void TeamRuns::recycle(std::unique_ptr<Run> run) {
   for (const BufferPool::Buffer& b : run->memory) pool_.give(b);
   run->memory.clear();
   constexpr size_t kSpare = 8;
-  if (spare_.size() < kSpare) {
+  if (spare_.size() < kSpare)
     spare_.push_back(std::move(run));
-  } else {
+  else
     pool_.give(run->state);
-  }
 }
 
 void TeamRuns::deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t length,

@@ -36,9 +36,8 @@ cwy_status TeamRuns::put_direct(Link& link, uint32_t rank, uint64_t seq, const v
                                 uint64_t length, uint64_t offset, uint32_t signal) {
   if (!link.block.has_frame(seq, link.ended_seen)) {
     link.ended_seen = link.block.ended().load(std::memory_order_acquire);
-    if (!link.block.has_frame(seq, link.ended_seen)) {
+    if (!link.block.has_frame(seq, link.ended_seen))
       return seq <= link.ended_seen ? CWY_ERR_INVALID : CWY_RETRY;
-    }
   }
   link.block.store(seq, offset, src, length, signal);
   nudge(link, rank);
@@ -134,9 +133,8 @@ cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_
   }
   block_.show(seq, which, src, length, !naps_are_fenced());
   prepare_next(seq, which);
-  for (const uint32_t rank : nbrhd_ranks_) {
+  for (const uint32_t rank : nbrhd_ranks_)
     if (rank != info_.rank && links_[rank].reads_board) nudge(links_[rank], rank);
-  }
   moved();
   return CWY_OK;
 }
@@ -144,18 +142,16 @@ cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_
 cwy_status TeamRuns::posted(uint64_t seq, uint32_t rank, uint32_t which, void* dst,
                             uint64_t length) {
   if (rank >= info_.size || nbrhd_of_[rank] != info_.nbrhd_index || which >= info_.posts ||
-      length > kPostMax) {
+      length > kPostMax)
     return CWY_ERR_INVALID;
-  }
   Link& link = links_[rank];
   if (link.block || map(link, rank)) {
     if (__builtin_expect(!link.told, 0)) {
       link.told = true;
       // Release: this member's block is in order. Without one in the arena the other could not
       // see how far this member is, and goes on with messages.
-      if (block_offset_ != kNoOffset) {
+      if (block_offset_ != kNoOffset)
         link.block.reader(info_.nbrhd_rank).store(block_offset_ + 1, std::memory_order_release);
-      }
     }
     if (link.block.read(seq, which, dst, length)) {
       moved();
@@ -179,9 +175,8 @@ void TeamRuns::deliver_post(uint32_t sender, uint64_t seq, uint32_t which, const
   if (sender >= info_.size || which >= info_.posts || length > kPostMax) return;
   if (seq <= block_.ended().load(std::memory_order_acquire)) return;
   const char* bytes = static_cast<const char*>(src);
-  if (mailed_posts_.try_emplace({seq, sender, which}, bytes, bytes + length).second) {
+  if (mailed_posts_.try_emplace({seq, sender, which}, bytes, bytes + length).second)
     mailed_.fetch_add(1, std::memory_order_relaxed);
-  }
 }
 
 std::array<int32_t, 8> TeamRuns::signal_args(CollectiveMessage message, uint32_t rank, uint64_t seq,
@@ -193,9 +188,8 @@ std::array<int32_t, 8> TeamRuns::signal_args(CollectiveMessage message, uint32_t
 cwy_status TeamRuns::put(uint64_t seq, uint32_t rank, const void* src, uint64_t length,
                          uint64_t offset, uint32_t signal) {
   if (rank >= info_.size || signal >= kSignals || length > info_.put_max || offset > scratch_ ||
-      length > scratch_ - offset) {
+      length > scratch_ - offset)
     return CWY_ERR_INVALID;
-  }
   Link& link = links_[rank];
   if (link.block || map(link, rank)) {
     const cwy_status status = put_direct(link, rank, seq, src, length, offset, signal);

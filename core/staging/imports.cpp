@@ -90,9 +90,8 @@ void count_opener(uint32_t from, uint64_t segment, int change) {
 void let_go(uint32_t rank, uint64_t segment) {
   std::vector<std::shared_ptr<Import>> shares;
   const std::lock_guard lock(g_imports_mutex);
-  for (RemoteDevice* known : g_known) {
+  for (RemoteDevice* known : g_known)
     if (known->is(rank, segment)) shares.push_back(known->let_go());
-  }
 }
 
 // The ranks that still have the segment open and can answer.

@@ -47,10 +47,9 @@ void let_go_if(Which&& which) {
 
 // Under g_pins_mutex.
 bool is_known(const Device& device, uint64_t base, uint64_t size) {
-  for (const Pin& pin : g_pins) {
+  for (const Pin& pin : g_pins)
     if (pin.device == &device && pin.base <= base && base + size <= pin.base + pin.size)
       return true;
-  }
   return false;
 }
 
@@ -100,9 +99,8 @@ void pin_for_copy(Device& device, const void* host, size_t length) {
 void pin_buffers(Device& device, const void* memory, size_t size) {
   const auto base = reinterpret_cast<uint64_t>(memory);
   const std::lock_guard lock(g_pins_mutex);
-  if (!is_known(device, base, size)) {
+  if (!is_known(device, base, size))
     note({&device, base, size, try_pin(device, base, size), false});
-  }
 }
 
 void unpin_range(uint64_t base, uint64_t size) {

@@ -35,11 +35,10 @@ void RemoteDevice::open() {
   } else {
     try {
       std::shared_ptr<Device> device = find_device(facts_.plugin, facts_.attr);
-      if (device == nullptr) {
+      if (device == nullptr)
         obstacle_ = "this process does not see that device";
-      } else {
+      else
         import_ = std::make_shared<Import>(rank_, segment_, std::move(device), facts_.ipc);
-      }
     } catch (const Error& e) {
       obstacle_ = e.text();
     }
@@ -83,9 +82,8 @@ uint32_t RemoteDevice::known_arena(bool put) const {
 FarArena& RemoteDevice::arena(bool put, uint32_t number, const std::string& packed,
                               const Peer& peer) {
   const std::lock_guard lock(mutex_);
-  for (const auto& arena : arenas_[put]) {
+  for (const auto& arena : arenas_[put])
     if (arena->number() == number) return *arena;
-  }
   arenas_[put].push_back(std::make_unique<FarArena>(number, packed, peer));
   return *arenas_[put].back();
 }
@@ -117,9 +115,8 @@ RemoteDevice::~RemoteDevice() {
   leave_imports(*this);
   if (import_ == nullptr) return;
   // Acquire: the copies' reports came before. Only those to a process that was lost are left here.
-  while (import_->copies.load(std::memory_order_acquire) != 0) {
+  while (import_->copies.load(std::memory_order_acquire) != 0)
     if (import_->device().progress() == 0) ::sched_yield();
-  }
 }
 
 }  // namespace causeway

@@ -57,13 +57,11 @@ void RequestedTransfer::granted(Grant grant) {
 
 bool RequestedTransfer::ask() {
   uint64_t piece = std::min<uint64_t>(ends_.connection().attr->rma_max, INT32_MAX);
-  if (ends_.local_device != nullptr) {
+  if (ends_.local_device != nullptr)
     piece = std::min<uint64_t>(piece, ends_.local_device->policy().chunk);
-  }
   uint64_t base = 0, size = 0, segment = 0;  // its number (RemoteSegment); 0: for nobody to map
-  if (ends_.local_device == nullptr) {
+  if (ends_.local_device == nullptr)
     find_segment(reinterpret_cast<uint64_t>(ends_.local), ends_.length, &base, &size, &segment);
-  }
   const auto args = handler_args(StagingMessage::ask, ends_.put, number_, ends_.raddr, ends_.length,
                                  static_cast<int32_t>(piece), ends_.remote->known_arena(ends_.put),
                                  ends_.local, segment);
@@ -151,9 +149,8 @@ bool RequestedTransfer::hand_over(Chunk& which) {
   const auto& chunk = static_cast<GrantedChunk&>(which);
   const auto args = handler_args(ends_.put ? StagingMessage::filled : StagingMessage::taken,
                                  chunk.grant.transfer, chunk.grant.buffer);
-  if (try_send_internal(*ends_.connection().peer, Internal::device_stage, args) != CWY_OK) {
+  if (try_send_internal(*ends_.connection().peer, Internal::device_stage, args) != CWY_OK)
     return false;
-  }
   given_back_ += chunk.bytes;
   return true;
 }

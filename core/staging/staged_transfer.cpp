@@ -87,9 +87,8 @@ bool StagedTransfer::withdraw() {
 }
 
 bool StagedTransfer::copying() {
-  for (size_t i = 0; Chunk* chunk = chunk_at(i); ++i) {
+  for (size_t i = 0; Chunk* chunk = chunk_at(i); ++i)
     if (chunk->under_way() && !chunk->wired) return true;
-  }
   return false;
 }
 
@@ -213,13 +212,11 @@ uint32_t pass(std::vector<Report>& reports, StagedTransfers& ended) {
 }
 
 void tell(const std::vector<Report>& reports) {
-  for (const Report& r : reports) {
-    if (r.failure != nullptr) {
+  for (const Report& r : reports)
+    if (r.failure != nullptr)
       r.failure->report(r.op, r.what);
-    } else {
+    else
       r.op->fn(r.op, r.what, CWY_OK, nullptr);
-    }
-  }
 }
 
 }  // namespace
@@ -264,9 +261,8 @@ void forget_staged_transfers(uint32_t rank) {
     {
       const std::lock_guard lock(g_staged_transfer_mutex);
       for (const auto& j : g_active) end(*j);
-      for (const auto& [which, queue] : g_waiting) {
+      for (const auto& [which, queue] : g_waiting)
         for (const auto& j : queue) end(*j);
-      }
       copying |= copies_for(rank);
     }
     if (copying && progress_devices() == 0) ::sched_yield();

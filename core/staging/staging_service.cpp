@@ -63,15 +63,15 @@ class ServedTransfer {
   // is passed on.
   void lose_peer() { peer_is_gone_.store(true, std::memory_order_relaxed); }
   bool copies_to_peer() const {
-    return there_ != nullptr && std::any_of(chunks_.begin(), chunks_.end(),
-                                            [](const ServedChunk& b) { return b.copying(); });
+    return there_ != nullptr &&
+           std::any_of(
+               chunks_.begin(), chunks_.end(), [](const ServedChunk& b) { return b.copying(); });
   }
   // From a handler: the peer has filled the buffer with that number, or emptied it.
   void given_back(uint32_t buffer) {
     if (buffer >= chunks_.size() ||
-        chunks_[buffer].step.load(std::memory_order_acquire) != (put_ ? put_theirs : get_theirs)) {
+        chunks_[buffer].step.load(std::memory_order_acquire) != (put_ ? put_theirs : get_theirs))
       fatal(kStagedTransfer, "rank {} names a buffer that it was not given", peer_.rank);
-    }
     chunks_[buffer].step.store(put_ ? put_filled : get_taken, std::memory_order_release);
   }
 
@@ -196,12 +196,10 @@ bool ServedTransfer::send(const std::array<int32_t, Count>& args, const std::str
 
 // True when the device uses none of the buffers any more, which are free then.
 bool ServedTransfer::leave() {
-  for (const ServedChunk& chunk : chunks_) {
+  for (const ServedChunk& chunk : chunks_)
     if (chunk.copying()) return false;
-  }
-  for (const ServedChunk& chunk : chunks_) {
+  for (const ServedChunk& chunk : chunks_)
     if (chunk.step.load(std::memory_order_relaxed) != empty) give_buffer(chunk);
-  }
   return true;
 }
 
@@ -321,9 +319,8 @@ void on_refused(const Peer& from, const int32_t* args, unsigned nargs) {
   const auto found =
       nargs == 2 ? g_transfers.find(static_cast<uint32_t>(args[1])) : g_transfers.end();
   // It may have ended meanwhile.
-  if (found != g_transfers.end() && found->second->peer().rank == from.rank) {
+  if (found != g_transfers.end() && found->second->peer().rank == from.rank)
     found->second->lose_peer();
-  }
 }
 
 void refuse_locked(Peer& owner, uint32_t transfer) {
@@ -346,9 +343,8 @@ void send_refusals() {
     refusals.swap(g_refusals);
   }
   const auto sent = std::erase_if(refusals, refuse);
-  if (sent != 0) {
+  if (sent != 0)
     emulations_waiting.fetch_sub(static_cast<uint32_t>(sent), std::memory_order_relaxed);
-  }
   if (refusals.empty()) return;
   const std::lock_guard lock(g_staging_service_mutex);
   g_refusals.insert(g_refusals.end(), refusals.begin(), refusals.end());
@@ -411,17 +407,15 @@ uint32_t push_served_transfers() {
     g_transfers.erase(transfer->number);
     return true;
   });
-  if (ended != 0) {
+  if (ended != 0)
     emulations_waiting.fetch_sub(static_cast<uint32_t>(ended), std::memory_order_relaxed);
-  }
   return moved;
 }
 
 void forget_served_transfers(uint32_t rank) {
   const std::lock_guard lock(g_staging_service_mutex);
-  for (const auto& [number, transfer] : g_transfers) {
+  for (const auto& [number, transfer] : g_transfers)
     if (transfer->peer().rank == rank) transfer->lose_peer();
-  }
 }
 
 bool copies_for(uint32_t rank) {

@@ -106,20 +106,18 @@ cwy_status copy_directly(const Ends& e, Device& mover, cwyc_op* op) {
   };
   const cwy_status status =
       start_copy(mover, e.put ? e.there : e.local, e.put ? e.local : e.there, e.length, *copy);
-  if (status == CWY_INPROGRESS) {
+  if (status == CWY_INPROGRESS)
     (void)copy.release();  // the report's now
-  } else {
+  else
     copy->leave();
-  }
   return status;
 }
 
 // The device whose one copy moves the bytes, or NULL.
 Device* mover_of(const Ends& e) {
   if (e.local_device == nullptr) return e.there_device;
-  if (e.there_device == nullptr || e.there_device->copies_with(*e.local_device)) {
+  if (e.there_device == nullptr || e.there_device->copies_with(*e.local_device))
     return e.local_device;
-  }
   return nullptr;
 }
 
@@ -135,9 +133,8 @@ struct FlushedGet {
   static void report(cwyc_op* reported, uint32_t what, cwy_status status,
                      const cwyc_detail* detail) {
     const std::unique_ptr<FlushedGet> own(reinterpret_cast<FlushedGet*>(reported));
-    if (status == CWY_OK) {
+    if (status == CWY_OK)
       status = own->device->module().flush(own->device->kind(), own->addr, own->length);
-    }
     own->client->fn(own->client, what, status, detail);
   }
 };
@@ -150,11 +147,10 @@ cwy_status native_get(const Ends& e, cwyc_mem* lmem, cwyc_op* op) {
   flushed->addr = e.local;
   flushed->length = e.length;
   const cwy_status status = by_conduit(e, e.local, lmem, e.raddr, e.length, &flushed->op);
-  if (status == CWY_INPROGRESS) {
+  if (status == CWY_INPROGRESS)
     (void)flushed.release();  // the report's now
-  } else if (status == CWY_OK) {
+  else if (status == CWY_OK)
     return e.local_device->module().flush(e.local_device->kind(), e.local, e.length);
-  }
   return status;
 }
 
@@ -172,14 +168,11 @@ cwy_status native_get(const Ends& e, cwyc_mem* lmem, cwyc_op* op) {
 }
 
 void require_staging(const Ends& e) {
-  for (const Device* device : {e.local_device, e.there_device}) {
-    if (device != nullptr && device->policy().staging == Staging::forbid) {
+  for (const Device* device : {e.local_device, e.there_device})
+    if (device != nullptr && device->policy().staging == Staging::forbid)
       staging_forbidden(e, device->name(), "");
-    }
-  }
-  if (e.remote != nullptr && !e.remote->facts().stageable) {
+  if (e.remote != nullptr && !e.remote->facts().stageable)
     staging_forbidden(e, e.remote->name(), " there");
-  }
 }
 
 void require_local(const Ends& e) {
@@ -222,9 +215,8 @@ cwy_status carry(Ends& e, cwyc_mem* lmem, cwyc_op* op) {
   }
   if (!native_there || e.local_device != nullptr) require_staging(e);
   // Bytes that fit into a message need no bounce buffer of the owner's.
-  if (!native_there && e.length > largest_message(c)) {
+  if (!native_there && e.length > largest_message(c))
     return start_staged_transfer(std::make_unique<RequestedTransfer>(e, op));
-  }
   if (e.local_device == nullptr) return by_conduit(e, e.local, lmem, e.raddr, e.length, op);
   return start_staged_transfer(std::make_unique<Pipeline>(e, *e.local_device, op));
 }
@@ -293,9 +285,7 @@ cwy_status device_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, ui
                          cwyc_op* op) {
   const std::vector<char> copy = host_copy(payload, length);
   const cwyc_ops& ops = host_table(Connection::of(conn));
-  if (copy.empty()) {
-    return ops.am_medium(conn, word, args, nargs, payload, lmem, length, flags, op);
-  }
+  if (copy.empty()) return ops.am_medium(conn, word, args, nargs, payload, lmem, length, flags, op);
   return ops.am_medium(conn, word, args, nargs, copy.data(), nullptr, length,
                        flags | CWYC_SRC_VOLATILE, op);
 }

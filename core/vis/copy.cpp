@@ -55,9 +55,8 @@ void squares(const NestLevel& outer, const NestLevel& inner, char* dst, const ch
           dst + static_cast<ptrdiff_t>(o) * outer.dst + static_cast<ptrdiff_t>(i) * inner.dst;
       const char* from =
           src + static_cast<ptrdiff_t>(o) * outer.src + static_cast<ptrdiff_t>(i) * inner.src;
-      for (size_t r = 0; r < rows_here; ++r, to += outer.dst, from += outer.src) {
+      for (size_t r = 0; r < rows_here; ++r, to += outer.dst, from += outer.src)
         rows<Size>(to, inner.dst, from, inner.src, pieces, elem);
-      }
     }
   }
 }
@@ -69,9 +68,8 @@ void nested_squares(const NestLevel* level, char* dst, const char* src, const Ne
     squares<Size>(*level, *innermost, dst, src, elem, side);
     return;
   }
-  for (size_t i = level->count; i != 0; --i, dst += level->dst, src += level->src) {
+  for (size_t i = level->count; i != 0; --i, dst += level->dst, src += level->src)
     nested_squares<Size>(level - 1, dst, src, innermost, elem, side);
-  }
 }
 
 constexpr size_t kLine = 64;
@@ -104,9 +102,8 @@ void nested(const NestLevel* level, char* dst, const char* src, const NestLevel*
     rows<Size>(dst, level->dst, src, level->src, level->count, elem);
     return;
   }
-  for (size_t i = level->count; i != 0; --i, dst += level->dst, src += level->src) {
+  for (size_t i = level->count; i != 0; --i, dst += level->dst, src += level->src)
     nested<Size>(level - 1, dst, src, innermost, elem);
-  }
 }
 
 // Where the i-th piece of `elem` bytes of a list lies.
@@ -123,9 +120,11 @@ struct InARow {
 
 template <typename Dst, typename Src>
 void copy_equal(Dst dst, Src src, size_t count, size_t elem) {
-  with_size(elem, [&]<size_t Size>() {
-    for (size_t i = 0; i < count; ++i) copy_one<Size>(dst(i, elem), src(i, elem), elem);
-  });
+  with_size(
+      elem,
+      [&]<size_t Size>() {
+        for (size_t i = 0; i < count; ++i) copy_one<Size>(dst(i, elem), src(i, elem), elem);
+      });
 }
 
 void copy_uneven(const Side& dst, const Side& src) {
@@ -145,8 +144,8 @@ bool is_one_run_of(const Side& side, size_t bytes) {
 
 void copy_rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t count,
                size_t elem) {
-  with_size(elem,
-            [&]<size_t Size>() { rows<Size>(dst, dst_stride, src, src_stride, count, elem); });
+  with_size(
+      elem, [&]<size_t Size>() { rows<Size>(dst, dst_stride, src, src_stride, count, elem); });
 }
 
 void copy_nest(const Nest& nest, uintptr_t dst_bias, uintptr_t src_bias) {
@@ -174,15 +173,12 @@ void copy_nest(const Nest& nest, uintptr_t dst_bias, uintptr_t src_bias) {
 
 void copy_lists(const Side& dst, const Side& src) {
   if (dst.kind == Side::Kind::indexed && src.kind == Side::Kind::indexed) {
-    if (dst.runs == src.runs && dst.run_length == src.run_length) {
+    if (dst.runs == src.runs && dst.run_length == src.run_length)
       return copy_equal(ByIndex{dst}, ByIndex{src}, dst.runs, dst.run_length);
-    }
-    if (is_one_run_of(src, dst.runs * dst.run_length)) {
+    if (is_one_run_of(src, dst.runs * dst.run_length))
       return copy_equal(ByIndex{dst}, InARow{ByIndex{src}(0, 0)}, dst.runs, dst.run_length);
-    }
-    if (is_one_run_of(dst, src.runs * src.run_length)) {
+    if (is_one_run_of(dst, src.runs * src.run_length))
       return copy_equal(InARow{ByIndex{dst}(0, 0)}, ByIndex{src}, src.runs, src.run_length);
-    }
   }
   copy_uneven(dst, src);
 }

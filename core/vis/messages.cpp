@@ -90,9 +90,8 @@ void on_vis_put(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
   const RunReader list(extra + notice_bytes, data + length);
   const bool anywhere = nargs == 5;
   for_each_group(kCall, from, list, bytes, [&](const RunGroup& group, size_t at) {
-    if (__builtin_expect(!in_segments(from, group), 0)) {
+    if (__builtin_expect(!in_segments(from, group), 0))
       return store_runs(kCall, from, group, data + at, anywhere);
-    }
     copy_rows(reinterpret_cast<char*>(group.addr), group.stride, data + at, group.length,
               group.count, group.length);
   });
@@ -116,9 +115,8 @@ void on_vis_get(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
   const char* const list = static_cast<const char*>(payload);
   for_each_group(kCall, from, RunReader(list, list + length), bytes,
                  [&](const RunGroup& group, size_t at) {
-                   if (__builtin_expect(!in_segments(from, group), 0)) {
+                   if (__builtin_expect(!in_segments(from, group), 0))
                      return load_runs(kCall, from, group, data + at, anywhere);
-                   }
                    copy_rows(data + at, group.length, reinterpret_cast<const char*>(group.addr),
                              group.stride, group.count, group.length);
                  });
@@ -127,9 +125,8 @@ void on_vis_get(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
 
 void on_vis_got(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
   note_answer(from.rank);
-  if (!vis_got(join_halves(args[0], args[1]), static_cast<const char*>(payload), length)) {
+  if (!vis_got(join_halves(args[0], args[1]), static_cast<const char*>(payload), length))
     damaged("gex_VIS_*Get*()", from);
-  }
 }
 
 void on_vis_notify(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {

@@ -34,11 +34,10 @@ Side side_of(uintptr_t base, size_t elem, const NestLevel* levels, size_t count,
       continue;
     }
     side.runs *= level.count;
-    if (kept != 0 && level.stride == span(out[kept - 1].stride, out[kept - 1].count)) {
+    if (kept != 0 && level.stride == span(out[kept - 1].stride, out[kept - 1].count))
       out[kept - 1].count *= level.count;
-    } else {
+    else
       out[kept++] = level;
-    }
   }
   side.levels = out;
   side.level_count = kept;
@@ -72,11 +71,10 @@ void Nest::join() {
     }
     NestLevel* const inner = kept != 0 ? &levels[kept - 1] : nullptr;
     if (inner != nullptr && level.dst == span(inner->dst, inner->count) &&
-        level.src == span(inner->src, inner->count)) {
+        level.src == span(inner->src, inner->count))
       inner->count *= level.count;
-    } else {
+    else
       levels[kept++] = level;
-    }
   }
   level_count = kept;
 }
@@ -89,9 +87,8 @@ bool Nest::fold(const char* call, void* dst_addr, const ptrdiff_t* dst_strides, 
   src = reinterpret_cast<uintptr_t>(src_addr);
   elem = elemsz;
   level_count = 0;
-  for (size_t i = 0; i < stridelevels; ++i) {
+  for (size_t i = 0; i < stridelevels; ++i)
     if (count[i] == 0) return false;
-  }
   for (size_t i = 0; i < stridelevels; ++i) {
     if (count[i] == 1) continue;
     if (level_count == kMaxLevels) {

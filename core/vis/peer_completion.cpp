@@ -20,9 +20,8 @@ cwy_status try_notify(Peer& peer, uint32_t handler, const void* payload, size_t 
 
 void notify(Peer& peer, const PeerCompletion& completion) {
   WaiterFor waiter(wait_for("a message to a handler of the target's", peer));
-  while (try_notify(peer, completion.handler, completion.source, completion.length) == CWY_RETRY) {
+  while (try_notify(peer, completion.handler, completion.source, completion.length) == CWY_RETRY)
     waiter.step();
-  }
 }
 
 void run_peer_completion(Peer& from, uint32_t handler, void* payload, size_t length) {

@@ -78,16 +78,14 @@ cwy_status VisTransfer::post_vector(cwyc_conn* conn, Slot& slot) {
       const bool joins_remote =
           remotes != 0 && remote[remotes - 1].addr + remote[remotes - 1].length == raddr;
       if ((!joins_local && locals == entries) || (!joins_remote && remotes == entries)) break;
-      if (joins_local) {
+      if (joins_local)
         local[locals - 1].length += n;
-      } else {
+      else
         local[locals++] = {at, n};
-      }
-      if (joins_remote) {
+      if (joins_remote)
         remote[remotes - 1].length += n;
-      } else {
+      else
         remote[remotes++] = {raddr, n};
-      }
       low = std::min<const char*>(low, at);
       high = std::max<const char*>(high, at + n);
     }

@@ -81,9 +81,8 @@ class Cursor {
  private:
   void enter() {
     const Side& s = *side_;
-    if (s.kind == Side::Kind::vector) {
+    if (s.kind == Side::Kind::vector)
       while (run_ < s.runs && s.vector[run_].gex_len == 0) ++run_;
-    }
     if (run_ >= s.runs) {
       left_ = 0;
       return;

@@ -62,9 +62,8 @@ VisTransfer::VisTransfer(const TransferPlan& plan, cwyc_op* op)
       client_(op),
       notice_(plan.completion.handler),
       notice_length_(plan.completion.length) {
-  if (notice_length_ != 0) {
+  if (notice_length_ != 0)
     std::memcpy(notice_payload_.data(), plan.completion.source, notice_length_);
-  }
   classify();
   slots_ = std::make_unique<Slot[]>(slot_count_);
   for (uint32_t i = 0; i < slot_count_; ++i) {
@@ -170,11 +169,10 @@ void VisTransfer::settle(Slot& slot, uint32_t what) {
       local_reported_ = report_local = true;
     }
   }
-  if (finished) {
+  if (finished)
     finish();
-  } else if (report_local) {
+  else if (report_local)
     client->fn(client, CWYC_DONE_LOCAL, CWY_OK, nullptr);
-  }
 }
 
 void VisTransfer::finish() {
@@ -202,9 +200,8 @@ Outcome VisTransfer::all_posted() {
 
 Outcome VisTransfer::send_notice() {
   if (notice_ == 0) return Outcome::finished;
-  if (try_notify(peer_, notice_, notice_payload_.data(), notice_length_) == CWY_RETRY) {
+  if (try_notify(peer_, notice_, notice_payload_.data(), notice_length_) == CWY_RETRY)
     return Outcome::no_room;
-  }
   notice_ = 0;
   return Outcome::finished;
 }

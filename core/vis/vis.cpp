@@ -89,12 +89,10 @@ Peer& peer_of(const VisCall& call) {
 
 // An armed handler is for puts that may not answer "no-op".
 __attribute__((cold, noinline)) void require_completable(const VisCall& call) {
-  if (call.operation == Operation::get) {
+  if (call.operation == Operation::get)
     fatal(call.name, "a peer-completion handler is armed, and only puts can have one");
-  }
-  if (call.flags & GEX_FLAG_IMMEDIATE) {
+  if (call.flags & GEX_FLAG_IMMEDIATE)
     fatal(call.name, "GEX_FLAG_IMMEDIATE and a peer-completion handler exclude each other");
-  }
 }
 
 // A transfer of nothing ignores its team and rank. A handler that was armed for it shall run all
@@ -298,9 +296,8 @@ gex_Event_t vis_nb(const VisCall& call, const Form& form) {
     op->is_about(call.operation == Operation::put ? kCategoryPut : kCategoryGet,
                  Team::of(call.tm)->member(call.rank).rank);
     auto* const event = reinterpret_cast<gex_Event_t>(op);
-    if (__builtin_expect(context().checks(), 0)) {
+    if (__builtin_expect(context().checks(), 0))
       note_event(call.name, event, call.flags & GEX_FLAG_ENABLE_LEAF_LC ? GEX_EC_LC : 0);
-    }
     return event;
   }
   thread.ops.give(op);
@@ -325,16 +322,14 @@ void arm_peer_completion(gex_AM_Index_t handler, const void* source, size_t leng
     tls_peer_completion = PeerCompletion{};
     return;
   }
-  if (handler < GEX_AM_INDEX_BASE) {
+  if (handler < GEX_AM_INDEX_BASE)
     fatal(kCall, "handler {} is neither 0 nor in [{}, 255]", handler, GEX_AM_INDEX_BASE);
-  }
   if (length > kMaxPeerCompletion) {
     fatal(kCall, "a payload of {} bytes is over GEX_VIS_MAX_PEERCOMPLETION, {}", length,
           kMaxPeerCompletion);
   }
-  if (length != 0 && source == nullptr) {
+  if (length != 0 && source == nullptr)
     fatal(kCall, "source_addr is NULL, with a payload of {} bytes", length);
-  }
   require_no_flags(kCall, flags);
   tls_peer_completion = {handler, static_cast<uint32_t>(length), source};
 }

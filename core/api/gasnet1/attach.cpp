@@ -51,9 +51,8 @@ void* common_free_address(Team& team, size_t size) {
   common.set();
   for (const std::string& word : causeway::exchange(team, own.to_string(), "gasnet_attach()"))
     common &= Free(word);
-  for (size_t i = 0; i < kPlaces.size(); ++i) {
+  for (size_t i = 0; i < kPlaces.size(); ++i)
     if (common[i]) return reinterpret_cast<void*>(kPlaces[i]);
-  }
   return nullptr;
 }
 
@@ -91,9 +90,8 @@ struct Attachment {
 
   // Assigns the don't-care indices against an empty table: nothing else can be registered yet.
   std::string draft() {
-    for (int i = 0; i < numentries; ++i) {
+    for (int i = 0; i < numentries; ++i)
       handlers.push_back(untyped_entry(table[i].index, table[i].fnptr));
-    }
     return std::make_unique<HandlerTable>()->register_untyped(handlers.data(), handlers.size());
   }
 
@@ -117,17 +115,19 @@ void attach(Team& team, Attachment& a, bool& own_fault) {
       a.aligned ? common_free_address(team, std::min<size_t>(a.segsize, max_segment_size()))
                 : nullptr;
   try {
-    publish_segments("gasnet_attach()", team, [&]() -> std::vector<Endpoint*> {
-      std::string wrong = a.defect();
-      if (wrong.empty()) wrong = a.draft();
-      own_fault = !wrong.empty();
-      if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
-      segment.reset(allocate(team, a.segsize, wish));
-      if (segment == nullptr) return {};
-      segment->set_lasting();
-      team.client()->bind(*team.ep(), segment.get());
-      return {team.ep()};
-    });
+    publish_segments(
+        "gasnet_attach()", team,
+        [&]() -> std::vector<Endpoint*> {
+          std::string wrong = a.defect();
+          if (wrong.empty()) wrong = a.draft();
+          own_fault = !wrong.empty();
+          if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
+          segment.reset(allocate(team, a.segsize, wish));
+          if (segment == nullptr) return {};
+          segment->set_lasting();
+          team.client()->bind(*team.ep(), segment.get());
+          return {team.ep()};
+        });
   } catch (const Error&) {
     if (segment != nullptr) team.client()->bind(*team.ep(), nullptr);
     throw;
@@ -149,13 +149,11 @@ using namespace causeway;
 CAUSEWAY_API int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentries,
                                        uintptr_t segsize, uintptr_t /*minheapoffset*/,
                                        int aligned) {
-  if (gasnet1_stage() == Gasnet1Stage::none) {
+  if (gasnet1_stage() == Gasnet1Stage::none)
     return refuse(kCall, GASNET_ERR_NOT_INIT, "called before gasnet_init()");
-  }
   require_client_context(kCall, thread_state());
-  if (gasnet1_stage() == Gasnet1Stage::attached) {
+  if (gasnet1_stage() == Gasnet1Stage::attached)
     return refuse(kCall, GASNET_ERR_RESOURCE, "called twice, or after gex_Client_Init()");
-  }
   Client& client = *gasnet1_client();
   Attachment a{table, numentries, segsize, aligned != 0, {}};
   bool own_fault = false;

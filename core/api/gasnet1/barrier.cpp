@@ -40,9 +40,8 @@ void notify(const char* call, int id, int flags) {
   require_client_context(call, thread_state());
   Team& team = gasnet1_team(call);
   if (flags & ~kAllFlags) fatal(call, "unknown flags {:#x}", flags);
-  if (g_barrier.notified) {
+  if (g_barrier.notified)
     fatal(call, "the barrier notified before has not been waited for (gasnet_barrier_wait())");
-  }
   g_barrier.notified = true;
   g_barrier.tries = 0;
   g_barrier.id = id;

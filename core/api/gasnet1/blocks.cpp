@@ -83,9 +83,8 @@ bool meet(Run& run, unsigned which) {
     return in.released[which];
   }
   if (in.came[which] + 1 < run.team->size()) return false;
-  for (; run.cursor + 1 < run.team->size(); ++run.cursor) {
+  for (; run.cursor + 1 < run.team->size(); ++run.cursor)
     if (send(run, run.cursor + 1, release, 0, nullptr, 0) != CWY_OK) return false;
-  }
   return true;
 }
 
@@ -125,12 +124,10 @@ void advance(Run& run) {
     enter(run, Run::moving);
   }
   if (run.stage == Run::moving && send_blocks(run) &&
-      inbox_of(run).received == uint64_t{run.what.incoming} * run.what.bytes) {
+      inbox_of(run).received == uint64_t{run.what.incoming} * run.what.bytes)
     enter(run, Run::leaving);
-  }
-  if (run.stage == Run::leaving && (!run.what.leave_together || meet(run, 1))) {
+  if (run.stage == Run::leaving && (!run.what.leave_together || meet(run, 1)))
     run.stage = Run::done;
-  }
 }
 
 void finish(Run& run) {
@@ -148,11 +145,10 @@ void accept(const int32_t* args, const void* payload, size_t length) {
   switch (args[2]) {
     case kData:
       in.received += length;
-      if (in.run != nullptr) {
+      if (in.run != nullptr)
         store(*in.run, from, at, payload, length);
-      } else {
+      else
         in.early.push_back({from, at, std::string(static_cast<const char*>(payload), length)});
-      }
       return;
     case kEntered:
     case kFinished:
@@ -212,9 +208,8 @@ gex_Event_t start_blocks(Team& team, BlockTransfer transfer) {
   *run = Run{&team, g_sequences[team.id()]++, std::move(transfer), op, Run::entering};
   Inbox& in = inbox_of(*run);
   in.run = run.get();
-  for (const Inbox::Piece& piece : in.early) {
+  for (const Inbox::Piece& piece : in.early)
     store(*run, piece.from, piece.at, piece.bytes.data(), piece.bytes.size());
-  }
   in.early.clear();
   g_runs.push_back(std::move(run));
   blocks_active.fetch_add(1, std::memory_order_relaxed);
@@ -231,10 +226,9 @@ uint32_t push_blocks() {
 CollectiveWait blocks_with(uint32_t job_rank) {
   const std::unique_lock lock(g_blocks_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return {};
-  for (const auto& run : g_runs) {
+  for (const auto& run : g_runs)
     if (has_rank_of_job(*run->team, job_rank))
       return {"gasnet_coll_*()", CollectiveSort::blocks, run->team, run->sequence + 1ull, g_moves};
-  }
   return {};
 }
 

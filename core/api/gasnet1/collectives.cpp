@@ -21,9 +21,8 @@ Team& team_of(const char* call, gex_TM_t tm) {
 }
 
 void require_image(const char* call, const Team& team, gasnet_image_t image) {
-  if (image >= team.size()) {
+  if (image >= team.size())
     fatal(call, "image {} does not exist in a team of {} members", image, team.size());
-  }
 }
 
 BlockTransfer described(void* dst, size_t nbytes, int flags) {
@@ -60,9 +59,8 @@ gex_Event_t broadcast(const char* call, gex_TM_t tm, void* dst, gasnet_image_t r
   Team& team = team_of(call, tm);
   require_image(call, team, root);
   BlockTransfer t = described(dst, nbytes, flags);
-  if (!t.enter_together && !t.leave_together) {
+  if (!t.enter_together && !t.leave_together)
     return gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, 0);
-  }
   if (team.rank() == root) {
     send_to_others(t, team, [&](uint32_t) { return src; });
     keep_own(t, dst, src);

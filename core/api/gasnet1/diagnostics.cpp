@@ -50,9 +50,8 @@ void try_atomics(int rounds, int threads) {
   const auto total = static_cast<uint32_t>(rounds) * static_cast<uint32_t>(threads);
   if (gasnett_atomic_read(&plain, 0) != total) failed("gasnett_atomic_increment", rounds);
   if (gasnett_atomic32_read(&narrow, 0) != 3 * total) failed("gasnett_atomic32_add", rounds);
-  if (gasnett_strongatomic64_read(&wide, 0) != uint64_t{5} * total) {
+  if (gasnett_strongatomic64_read(&wide, 0) != uint64_t{5} * total)
     failed("gasnett_strongatomic64_compare_and_swap", rounds);
-  }
 }
 
 void try_locks(int rounds, int threads) {
@@ -90,9 +89,8 @@ void try_timers(int rounds) {
     if (now < before) failed("gasnett_ticks_now", i);
     before = now;
   }
-  if (gasnett_nsleep(1000) == 0 && gasnett_ticks_to_ns(gasnett_ticks_now() - before) < 1000) {
+  if (gasnett_nsleep(1000) == 0 && gasnett_ticks_to_ns(gasnett_ticks_now() - before) < 1000)
     failed("gasnett_nsleep", rounds);
-  }
 }
 
 void try_data(int rounds) {
@@ -105,9 +103,8 @@ void try_data(int rounds) {
     }
     if (gasnett_count0s(bytes, sizeof bytes) != zeros) failed("gasnett_count0s", i);
     if (gasnett_count0s_copy(copy, bytes, sizeof bytes) != zeros ||
-        gasnett_checksum(copy, sizeof copy) != gasnett_checksum(bytes, sizeof bytes)) {
+        gasnett_checksum(copy, sizeof copy) != gasnett_checksum(bytes, sizeof bytes))
       failed("gasnett_count0s_copy", i);
-    }
   }
 }
 
@@ -122,22 +119,19 @@ void try_transfers(gex_TM_t tm, int rounds, const gasnet_seginfo_t* seginfo) {
   const auto word = [&](gex_Rank_t owner, gex_Rank_t of) {
     return static_cast<uint64_t*>(seginfo[owner].addr) + of;
   };
-  for (gex_Rank_t r = 0; r < size; ++r) {
+  for (gex_Rank_t r = 0; r < size; ++r)
     if (seginfo[r].size < size * sizeof(uint64_t)) return;  // some rank has no room: nobody tries
-  }
   std::vector<uint64_t> seen(size);
   for (int i = 0; i < rounds; ++i) {
     const auto mark = [&](gex_Rank_t r) { return (static_cast<uint64_t>(i) << 32) + r + 1; };
     const uint64_t mine = mark(me);
-    for (gex_Rank_t r = 0; r < size; ++r) {
+    for (gex_Rank_t r = 0; r < size; ++r)
       gex_RMA_PutNBI(tm, r, word(r, me), &mine, sizeof mine, GEX_EVENT_DEFER, 0);
-    }
     gex_NBI_Wait(GEX_EC_PUT, 0);
     meet(tm);
     gex_RMA_GetBlocking(tm, seen.data(), next, word(next, 0), size * sizeof(uint64_t), 0);
-    for (gex_Rank_t r = 0; r < size; ++r) {
+    for (gex_Rank_t r = 0; r < size; ++r)
       if (seen[r] != mark(r)) failed("gex_RMA_Put/Get", i);
-    }
     meet(tm);
   }
 }

@@ -26,9 +26,8 @@ CAUSEWAY_API void gasnet_hold_interrupts(void) {
   if (g_runtime == nullptr) return;
   ThreadState& thread = thread_state();
   if (!matters(thread)) return;
-  if (thread.hsl_held & kNoInterrupts) {
+  if (thread.hsl_held & kNoInterrupts)
     fatal("gasnet_hold_interrupts()", "called inside a no-interrupt section; they may not nest");
-  }
   thread.hsl_held |= kNoInterrupts;
 }
 
@@ -36,9 +35,8 @@ CAUSEWAY_API void gasnet_resume_interrupts(void) {
   if (g_runtime == nullptr) return;
   ThreadState& thread = thread_state();
   if (!matters(thread)) return;
-  if (!(thread.hsl_held & kNoInterrupts)) {
+  if (!(thread.hsl_held & kNoInterrupts))
     fatal("gasnet_resume_interrupts()", "called without gasnet_hold_interrupts() before it");
-  }
   thread.hsl_held &= ~kNoInterrupts;
 }
 

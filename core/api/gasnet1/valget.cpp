@@ -77,9 +77,8 @@ CAUSEWAY_API gasnet_valget_handle_t cwy_gasnet1_get_nb_val_v1(gex_TM_t tm, gex_R
 
 CAUSEWAY_API gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
   note_call("gasnet_wait_syncnb_valget()", "handle", handle);
-  if (handle == nullptr || handle->nbytes == 0) {
+  if (handle == nullptr || handle->nbytes == 0)
     fatal("gasnet_wait_syncnb_valget()", "the handle is NULL or was waited for already");
-  }
   gex_Event_Wait(handle->event);
   const gasnet_register_value_t value = cwy_load_value(handle->bytes, handle->nbytes);
   t_slots.give(handle);

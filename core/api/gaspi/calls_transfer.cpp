@@ -39,9 +39,8 @@ struct Ends {
   if (__builtin_expect(l == nullptr || r == nullptr || !l->contains(e.local_offset, e.size) ||
                            !r->contains(e.remote_offset, e.size) ||
                            e.size > w.config.transfer_size_max,
-                       0)) {
+                       0))
     refuse_ends(w, e.local, e.local_offset, e.rank, e.remote, e.remote_offset, e.size);
-  }
   return {l, r, e.local_offset, e.remote_offset, e.size};
 }
 
@@ -61,9 +60,8 @@ struct Ends {
 
 inline Note note_of(const World& w, unsigned segment, unsigned rank, uint32_t id, uint32_t value) {
   FarSegment* const r = w.remote_segment(segment, rank);
-  if (__builtin_expect(r == nullptr || id >= r->slot_count || value == 0, 0)) {
+  if (__builtin_expect(r == nullptr || id >= r->slot_count || value == 0, 0))
     refuse_note(w, segment, rank, id, value);
-  }
   return {rank, r, id, value};
 }
 
@@ -77,9 +75,8 @@ inline Note note_of(const World& w, unsigned segment, unsigned rank, uint32_t id
 
 // The first of so many slots.
 inline uint64_t* slots_of(const LocalSegment& s, uint32_t first, uint32_t num) {
-  if (__builtin_expect(first > s.slot_count || num > s.slot_count - first, 0)) {
+  if (__builtin_expect(first > s.slot_count || num > s.slot_count - first, 0))
     refuse_notes(s, first, num);
-  }
   return s.slots + first;
 }
 
@@ -158,13 +155,11 @@ struct List {
   // All elements before any is posted: a list is posted as a whole or not at all.
   void check(const World& w) const {
     const gaspi_number_t most = w.config.rw_list_elem_max;
-    if (num == 0 || num > most) {
+    if (num == 0 || num > most)
       refuse(GASPI_ERR_INV_NUM, "{} elements; expected 1 to {}", num, most);
-    }
     if (local == nullptr || local_offset == nullptr || remote == nullptr ||
-        remote_offset == nullptr || size == nullptr) {
+        remote_offset == nullptr || size == nullptr)
       refuse(GASPI_ERR_NULLPTR, "a list is NULL");
-    }
     for (gaspi_number_t i = 0; i < num; ++i) piece(w, i);
   }
   void count(Statistics&) const {}  // elements are counted as they are posted
@@ -245,30 +240,32 @@ auto checked(L& list, Fill fill) {
 template <typename Prepare>
 inline gaspi_return_t post(const char* name, unsigned queue, unsigned rank, gaspi_timeout_t timeout,
                            Prepare&& prepare, uint32_t requests = 1) {
-  return call(name, [&](World& w) {
-    Queue& q = w.queue(queue);
-    // More elements than a queue has places fill an empty one.
-    if (requests != 1) requests = std::clamp(requests, 1u, q.limit());
-    if (__builtin_expect(!rank_exists(w, rank) || !w.usable[rank].load(std::memory_order_relaxed),
-                         0)) {
-      return post_in_vain(w, q, name, rank, requests, timeout);
-    }
-    const auto& operation = prepare(w);
-    if constexpr (requires { operation.at_once(q); }) {
-      if (q.has_room() && operation.at_once(q)) {
+  return call(
+      name,
+      [&](World& w) {
+        Queue& q = w.queue(queue);
+        // More elements than a queue has places fill an empty one.
+        if (requests != 1) requests = std::clamp(requests, 1u, q.limit());
+        if (__builtin_expect(
+                !rank_exists(w, rank) || !w.usable[rank].load(std::memory_order_relaxed), 0))
+          return post_in_vain(w, q, name, rank, requests, timeout);
+        const auto& operation = prepare(w);
+        if constexpr (
+            requires { operation.at_once(q); }) {
+          if (q.has_room() && operation.at_once(q)) {
+            if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
+            q.count_complete();
+            return GASPI_SUCCESS;
+          }
+        }
+        Deadline deadline(name, timeout, rank);
+        gaspi_return_t result = q.enter(deadline, requests);
+        if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
         if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
-        q.count_complete();
-        return GASPI_SUCCESS;
-      }
-    }
-    Deadline deadline(name, timeout, rank);
-    gaspi_return_t result = q.enter(deadline, requests);
-    if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
-    if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
-    result = operation.start(w, q, deadline);
-    if (__builtin_expect(result == GASPI_SUCCESS, 1)) return result;
-    return not_started(w, q, rank, requests, result);
-  });
+        result = operation.start(w, q, deadline);
+        if (__builtin_expect(result == GASPI_SUCCESS, 1)) return result;
+        return not_started(w, q, rank, requests, result);
+      });
 }
 
 }  // namespace
@@ -276,24 +273,29 @@ inline gaspi_return_t post(const char* name, unsigned queue, unsigned rank, gasp
 gaspi_return_t entry_write(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                            gaspi_segment_id_t remote, gaspi_offset_t remote_offset,
                            gaspi_size_t size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post("gaspi_write()", queue, rank, timeout, [&](World& w) {
-    return Write{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
-  });
+  return post(
+      "gaspi_write()", queue, rank, timeout,
+      [&](World& w) {
+        return Write{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
+      });
 }
 
 gaspi_return_t entry_read(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                           gaspi_segment_id_t remote, gaspi_offset_t remote_offset,
                           gaspi_size_t size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post("gaspi_read()", queue, rank, timeout, [&](World& w) {
-    return Read{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
-  });
+  return post(
+      "gaspi_read()", queue, rank, timeout,
+      [&](World& w) {
+        return Read{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
+      });
 }
 
 gaspi_return_t entry_notify(gaspi_segment_id_t segment, gaspi_rank_t rank,
                             gaspi_notification_id_t id, gaspi_notification_t value,
                             gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post("gaspi_notify()", queue, rank, timeout,
-              [&](World& w) { return Notify{note_of(w, segment, rank, id, value)}; });
+  return post(
+      "gaspi_notify()", queue, rank, timeout,
+      [&](World& w) { return Notify{note_of(w, segment, rank, id, value)}; });
 }
 
 gaspi_return_t entry_write_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset,
@@ -301,10 +303,12 @@ gaspi_return_t entry_write_notify(gaspi_segment_id_t local, gaspi_offset_t local
                                   gaspi_offset_t remote_offset, gaspi_size_t size,
                                   gaspi_notification_id_t id, gaspi_notification_t value,
                                   gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post("gaspi_write_notify()", queue, rank, timeout, [&](World& w) {
-    return WriteNotify{piece_of(w, {local, local_offset, rank, remote, remote_offset, size}),
-                       note_of(w, remote, rank, id, value)};
-  });
+  return post(
+      "gaspi_write_notify()", queue, rank, timeout,
+      [&](World& w) {
+        return WriteNotify{piece_of(w, {local, local_offset, rank, remote, remote_offset, size}),
+                           note_of(w, remote, rank, id, value)};
+      });
 }
 
 gaspi_return_t entry_read_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset,
@@ -312,11 +316,13 @@ gaspi_return_t entry_read_notify(gaspi_segment_id_t local, gaspi_offset_t local_
                                  gaspi_offset_t remote_offset, gaspi_size_t size,
                                  gaspi_notification_id_t id, gaspi_queue_id_t queue,
                                  gaspi_timeout_t timeout) {
-  return post("gaspi_read_notify()", queue, rank, timeout, [&](World& w) {
-    ReadNotify read{{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})}};
-    read.slot = slot_address(*read.piece.local, id);
-    return read;
-  });
+  return post(
+      "gaspi_read_notify()", queue, rank, timeout,
+      [&](World& w) {
+        ReadNotify read{{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})}};
+        read.slot = slot_address(*read.piece.local, id);
+        return read;
+      });
 }
 
 gaspi_return_t entry_write_list(gaspi_number_t num, gaspi_segment_id_t* local,
@@ -364,25 +370,29 @@ gaspi_return_t entry_read_list_notify(gaspi_number_t num, gaspi_segment_id_t* lo
 gaspi_return_t entry_notify_waitsome(gaspi_segment_id_t segment, gaspi_notification_id_t first,
                                      gaspi_number_t num, gaspi_notification_id_t* found,
                                      gaspi_timeout_t timeout) {
-  return call("gaspi_notify_waitsome()", [&](const World& w) {
-    const uint64_t* const slots = slots_of(w.segment(segment), first, num);
-    if (num == 0) return GASPI_SUCCESS;
-    require_pointer(found, "first_id");
-    return wait_for_note(w, slots, num, first, found, timeout);
-  });
+  return call(
+      "gaspi_notify_waitsome()",
+      [&](const World& w) {
+        const uint64_t* const slots = slots_of(w.segment(segment), first, num);
+        if (num == 0) return GASPI_SUCCESS;
+        require_pointer(found, "first_id");
+        return wait_for_note(w, slots, num, first, found, timeout);
+      });
 }
 
 gaspi_return_t entry_notify_reset(gaspi_segment_id_t segment, gaspi_notification_id_t id,
                                   gaspi_notification_t* old_value) {
-  return call("gaspi_notify_reset()", [&](const World& w) {
-    // acq_rel: what the notification announces is read after it; what was read before stays before
-    // the next one.
-    const uint64_t old = __atomic_exchange_n(slot_of(w.segment(segment), id), 0, __ATOMIC_ACQ_REL);
-    if (__builtin_expect(old_value != nullptr, 1)) {
-      *old_value = static_cast<gaspi_notification_t>(old);
-    }
-    annotate_receive();
-  });
+  return call(
+      "gaspi_notify_reset()",
+      [&](const World& w) {
+        // acq_rel: what the notification announces is read after it; what was read before stays
+        // before the next one.
+        const uint64_t old =
+            __atomic_exchange_n(slot_of(w.segment(segment), id), 0, __ATOMIC_ACQ_REL);
+        if (__builtin_expect(old_value != nullptr, 1))
+          *old_value = static_cast<gaspi_notification_t>(old);
+        annotate_receive();
+      });
 }
 
 }  // namespace causeway::gaspi

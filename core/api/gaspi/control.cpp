@@ -52,9 +52,8 @@ ControlQueue::Sent ControlQueue::send_pieces(Outgoing& out) {
   if (world_.is_corrupt(out.to) || out.epoch != world_.epoch(out.to)) return Sent::lost;
   // Acquire: see World::reached. A welcome is what makes a process known.
   if (out.message != ControlMessage::welcome &&
-      !world_.reached[out.to].load(std::memory_order_acquire)) {
+      !world_.reached[out.to].load(std::memory_order_acquire))
     return Sent::later;
-  }
   const gaspi_return_t connected = try_connect(world_, out.to);
   if (connected == GASPI_TIMEOUT) return Sent::later;
   if (connected != GASPI_SUCCESS) return Sent::lost;

@@ -25,11 +25,10 @@ gaspi_return_t call(const char* name, Body&& body) {
     }
   };
   try {
-    if constexpr (std::is_invocable_v<Body>) {
+    if constexpr (std::is_invocable_v<Body>)
       return run();
-    } else {
+    else
       return run(started_world());
-    }
   } catch (const std::exception& e) {
     return report_exception(name, e);
   }
@@ -38,29 +37,32 @@ gaspi_return_t call(const char* name, Body&& body) {
 // A call that takes a timeout.
 template <typename Body>
 gaspi_return_t timed_call(const char* name, gaspi_timeout_t timeout, Body&& body) {
-  return call(name, [&](World& w) {
-    Deadline deadline(name, timeout);
-    return body(w, deadline);
-  });
+  return call(
+      name,
+      [&](World& w) {
+        Deadline deadline(name, timeout);
+        return body(w, deadline);
+      });
 }
 
 inline bool rank_exists(const World& w, uint32_t rank) {
   return rank < w.size;
 }
 inline void require_rank(const World& w, uint32_t rank) {
-  if (__builtin_expect(!rank_exists(w, rank), 0)) {
+  if (__builtin_expect(!rank_exists(w, rank), 0))
     refuse(GASPI_ERR_INV_RANK, "there is no rank {}", rank);
-  }
 }
 
 // A call that takes a timeout and is about one rank.
 template <typename Body>
 gaspi_return_t timed_call(const char* name, uint32_t rank, gaspi_timeout_t timeout, Body&& body) {
-  return call(name, [&](World& w) {
-    require_rank(w, rank);
-    Deadline deadline(name, timeout, rank);
-    return body(w, deadline);
-  });
+  return call(
+      name,
+      [&](World& w) {
+        require_rank(w, rank);
+        Deadline deadline(name, timeout, rank);
+        return body(w, deadline);
+      });
 }
 
 inline void require_pointer(const void* pointer, const char* what) {
@@ -74,11 +76,10 @@ gaspi_return_t tell(const char* name, T* pointer, const char* what, Value&& valu
     require_pointer(pointer, what);
     *pointer = static_cast<T>(value(world...));
   };
-  if constexpr (std::is_invocable_v<Value>) {
+  if constexpr (std::is_invocable_v<Value>)
     return call(name, [&] { fill(); });
-  } else {
+  else
     return call(name, [&](World& w) { fill(w); });
-  }
 }
 
 }  // namespace causeway::gaspi

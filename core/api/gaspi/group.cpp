@@ -57,9 +57,8 @@ unsigned Groups::create() {
   const std::lock_guard lock(table_mutex_);
   unsigned id = 1;
   while (groups_.count(id) != 0) ++id;
-  if (groups_.size() >= world_.config.group_max || id >= kMostGroups) {
+  if (groups_.size() >= world_.config.group_max || id >= kMostGroups)
     refuse(GASPI_ERR_MANY_GRP, "there are {} groups, group_max", groups_.size());
-  }
   groups_[id] = std::make_shared<Group>();
   return id;
 }
@@ -306,9 +305,8 @@ void Groups::end_creation(Group& g) {
 }
 
 void Groups::fail_creation(Group& g) {
-  for (uint32_t i = 0; i < g.size(); ++i) {
+  for (uint32_t i = 0; i < g.size(); ++i)
     if (i != g.index) send_step(g, Kind::creation, kFailed, i);
-  }
   end_creation(g);
 }
 
@@ -364,13 +362,11 @@ gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t 
     if (g.index != 0) send_step(g, Kind::allreduce, g.index & -g.index, parent, r.value);
     r.phase = Reduction::Phase::down;
   }
-  if (g.index != 0 && !take_step(g, Kind::allreduce, kDown, parent, &r.value)) {
+  if (g.index != 0 && !take_step(g, Kind::allreduce, kDown, parent, &r.value))
     return still_waiting(g, parent);
-  }
   if (r.value.size() != bytes) return GASPI_ERR_INV_NUM;
-  for (uint32_t bit = 1; bit < g.size() && (g.index & bit) == 0; bit <<= 1) {
+  for (uint32_t bit = 1; bit < g.size() && (g.index & bit) == 0; bit <<= 1)
     if (g.index + bit < g.size()) send_step(g, Kind::allreduce, kDown, g.index + bit, r.value);
-  }
   if (bytes != 0) std::memcpy(receive, r.value.data(), bytes);
   r = Reduction{};
   ++g.sequence[static_cast<size_t>(Kind::allreduce)];

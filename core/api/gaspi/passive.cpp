@@ -15,9 +15,8 @@ gaspi_return_t Passive::send(const void* data, uint64_t size, uint32_t rank, Dea
   uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& [n, s] : sends_) {
+    for (auto& [n, s] : sends_)
       if (!s.waited && s.data == data && s.size == size && s.rank == rank) number = n;
-    }
     if (number == 0) {
       if (sends_.size() >= world_.config.passive_queue_size_max) return GASPI_ERROR;
       number = next_++;
@@ -43,11 +42,11 @@ gaspi_return_t Passive::send(const void* data, uint64_t size, uint32_t rank, Dea
 
 void Passive::forget(uint32_t rank) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(sends_, [rank](const auto& entry) { return entry.second.rank == rank; });
+  std::erase_if(
+      sends_, [rank](const auto& entry) { return entry.second.rank == rank; });
   std::erase_if(offers_, [rank](const Offer& o) { return o.from == rank && !o.arrived; });
-  for (Offer& o : offers_) {
+  for (Offer& o : offers_)
     if (o.from == rank) o.number = 0;
-  }
 }
 
 gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
@@ -125,9 +124,8 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
 
 void Passive::purge() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [number, send] : sends_) {
+  for (const auto& [number, send] : sends_)
     if (!send.taken) post(world_, send.rank, ControlMessage::passive_cancel, {number});
-  }
   sends_.clear();
 }
 

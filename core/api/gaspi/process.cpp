@@ -69,9 +69,7 @@ gaspi_return_t kill_by_message(World& w, uint32_t rank, Deadline& deadline) {
   uint64_t look_again = 0;
   const gaspi_return_t result = wait_for(deadline, [&] {
     if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
-    if (const uint64_t now = now_ns(); now >= look_again) {
-      look_again = now + let_go_on(w, rank);
-    }
+    if (const uint64_t now = now_ns(); now >= look_again) look_again = now + let_go_on(w, rank);
     // It may have been replaced already.
     const std::lock_guard lock(w.process_mutex);
     const auto found = w.asked.find(key);

@@ -114,18 +114,22 @@ void Queue::release(Abandoned& a) {
 }
 
 gaspi_return_t Queue::enter_slowly(Deadline& deadline, uint32_t requests) {
-  return wait_for(deadline, [this, requests] {
-    uint32_t count;
-    if (try_enter(requests, count)) return GASPI_SUCCESS;
-    return count & kPrivileged ? GASPI_TIMEOUT : GASPI_QUEUE_FULL;
-  });
+  return wait_for(
+      deadline,
+      [this, requests] {
+        uint32_t count;
+        if (try_enter(requests, count)) return GASPI_SUCCESS;
+        return count & kPrivileged ? GASPI_TIMEOUT : GASPI_QUEUE_FULL;
+      });
 }
 
 gaspi_return_t Queue::privilege(Deadline& deadline) {
-  return wait_for(deadline, [this] {
-    const uint32_t before = state_.fetch_or(kPrivileged, std::memory_order_acq_rel);
-    return before & kPrivileged ? GASPI_TIMEOUT : GASPI_SUCCESS;
-  });
+  return wait_for(
+      deadline,
+      [this] {
+        const uint32_t before = state_.fetch_or(kPrivileged, std::memory_order_acq_rel);
+        return before & kPrivileged ? GASPI_TIMEOUT : GASPI_SUCCESS;
+      });
 }
 
 // ---- requests ----
@@ -303,9 +307,7 @@ uint32_t Queue::send_deferred() {
     world_.work.fetch_sub(1, std::memory_order_relaxed);
     deferred_count_.fetch_sub(1, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
-    if (d.step->next != nullptr) {
-      d.step->next->outstanding.fetch_sub(1, std::memory_order_release);
-    }
+    if (d.step->next != nullptr) d.step->next->outstanding.fetch_sub(1, std::memory_order_release);
     delete d.step;
   }
   const std::lock_guard lock(mutex_);
@@ -318,9 +320,8 @@ uint32_t Queue::send_deferred() {
 // Something under way is with a rank that is corrupt, and will not end.
 bool Queue::hopeless(const Batch& batch) const {
   if (world_.corrupt.load(std::memory_order_acquire) == 0) return false;
-  for (uint32_t r = 0; r < world_.size; ++r) {
+  for (uint32_t r = 0; r < world_.size; ++r)
     if (batch.by_rank[r].load(std::memory_order_acquire) != 0 && world_.is_corrupt(r)) return true;
-  }
   return false;
 }
 
@@ -331,9 +332,8 @@ gaspi_return_t Queue::wait(Deadline& deadline) {
   result = wait_for(deadline, [&] {
     // Acquire: see Batch.
     const bool complete = batch.outstanding.load(std::memory_order_acquire) == 0;
-    if (batch.failed.load(std::memory_order_acquire) || (!complete && hopeless(batch))) {
+    if (batch.failed.load(std::memory_order_acquire) || (!complete && hopeless(batch)))
       return GASPI_ERROR;
-    }
     return complete ? GASPI_SUCCESS : GASPI_TIMEOUT;
   });
   if (result == GASPI_SUCCESS) {
@@ -361,9 +361,8 @@ gaspi_return_t Queue::purge(Deadline& deadline) {
       finish_at_once(d.request);
     }
     deferred_.clear();
-    for (Lane& lane : lanes_) {
+    for (Lane& lane : lanes_)
       if (lane.open != nullptr) old.steps.push_back(std::exchange(lane.open, nullptr));
-    }
     old.batch.reset(batch_.exchange(new Batch(world_.size), std::memory_order_acq_rel));
     abandoned_.push_back(std::move(old));
     std::erase_if(abandoned_, [this](Abandoned& a) {
@@ -379,9 +378,8 @@ void Queue::forget(uint32_t rank) {
   const std::lock_guard one(send_mutex_);
   const std::lock_guard lock(mutex_);
   Batch& batch = *batch_.load(std::memory_order_acquire);
-  if (batch.by_rank[rank].load(std::memory_order_acquire) != 0) {
+  if (batch.by_rank[rank].load(std::memory_order_acquire) != 0)
     batch.failed.store(true, std::memory_order_release);
-  }
   std::erase_if(deferred_, [&](const Deferred& d) {
     if (d.note.rank != rank) return false;
     lost_steps_.push_back(d.step);
@@ -390,9 +388,8 @@ void Queue::forget(uint32_t rank) {
     finish_at_once(d.request);
     return true;
   });
-  if (lanes_[rank].open != nullptr) {
+  if (lanes_[rank].open != nullptr)
     lost_steps_.push_back(std::exchange(lanes_[rank].open, nullptr));
-  }
 }
 
 }  // namespace causeway::gaspi

@@ -165,12 +165,10 @@ class Queue {
   bool try_enter(uint32_t requests, uint32_t& count) {
     count = state_.load(std::memory_order_relaxed);
     // Acquire: behind a purge, its batch. A failed exchange is another thread's request.
-    while (count + (requests - 1) < limit_) {
+    while (count + (requests - 1) < limit_)
       if (state_.compare_exchange_weak(count, count + requests, std::memory_order_acquire,
-                                       std::memory_order_relaxed)) {
+                                       std::memory_order_relaxed))
         return true;
-      }
-    }
     return false;
   }
   gaspi_return_t enter_slowly(Deadline& deadline, uint32_t requests);

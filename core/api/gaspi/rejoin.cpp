@@ -46,9 +46,8 @@ void fetch_card(World& w, uint32_t rank) {
 void poll_what_serves(World& w, uint32_t rank) {
   const PeerFacts facts = runtime().job().facts_of(rank, nullptr);
   const Choice choice = choose(runtime().config(), runtime().conduits(), facts);
-  for (const auto& cep : w.client->endpoint()->conduit_eps()) {
+  for (const auto& cep : w.client->endpoint()->conduit_eps())
     if (choice.uses(cep->conduit)) add_to_poll(*cep);
-  }
 }
 
 bool waits_for(const World& w, uint32_t rank) {
@@ -69,12 +68,10 @@ gaspi_return_t everybody_known(World& w) {
 
 // Only new processes are left, and none has been told the mechanism: the first of them decides.
 bool decides(const World& w) {
-  for (uint32_t r = 0; r < w.rank; ++r) {
+  for (uint32_t r = 0; r < w.rank; ++r)
     if (!w.is_corrupt(r)) return false;
-  }
-  for (uint32_t r = 0; r < w.size; ++r) {
+  for (uint32_t r = 0; r < w.size; ++r)
     if (!w.is_corrupt(r) && w.epoch(r) == 1) return false;
-  }
   return true;
 }
 
@@ -121,19 +118,16 @@ void take_in(World& w, uint32_t rank, Card card) {
   w.reached[rank].store(true, std::memory_order_release);
   w.usable[rank].store(true, std::memory_order_relaxed);
   // Release: who finds it healthy finds the new epoch.
-  if (w.state[rank].exchange(GASPI_STATE_HEALTHY, std::memory_order_acq_rel) ==
-      GASPI_STATE_CORRUPT) {
+  if (w.state[rank].exchange(GASPI_STATE_HEALTHY, std::memory_order_acq_rel) == GASPI_STATE_CORRUPT)
     w.corrupt.fetch_sub(1, std::memory_order_release);
-  }
   log_info("rank {} has a new process (epoch {})", rank, w.epoch(rank));
   welcome(w, rank, true);
   w.tell_news();
 }
 
 void begin_as_replacement(World& w) {
-  for (uint32_t r = 0; r < w.size; ++r) {
+  for (uint32_t r = 0; r < w.size; ++r)
     w.reached[r].store(r == w.rank, std::memory_order_relaxed);  // not shared yet
-  }
 }
 
 void on_welcome(World& w, uint32_t from, const Header& header, const std::string& text) {
@@ -146,20 +140,17 @@ void on_welcome(World& w, uint32_t from, const Header& header, const std::string
 }
 
 void join_running_job(World& w, bool connect) {
-  for (uint32_t r = 0; r < w.size; ++r) {
+  for (uint32_t r = 0; r < w.size; ++r)
     if (!runtime().job().card(r).present()) lose_rank(r, "it has no process");
-  }
   Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
   wait_for(forever, [&] { return everybody_known(w); });
   w.atomics.store(new AtomicDomain(*w.client->team(), GEX_DT_U64, kOperations, 0, mechanism(w)),
                   std::memory_order_release);
   // Other replacements may wait for the mechanism.
-  for (uint32_t r = 0; r < w.size; ++r) {
+  for (uint32_t r = 0; r < w.size; ++r)
     if (r != w.rank && !w.is_corrupt(r) && w.epoch(r) > 1) welcome(w, r, false);
-  }
-  for (uint32_t r = 0; connect && r < w.size; ++r) {
+  for (uint32_t r = 0; connect && r < w.size; ++r)
     wait_for(forever, [&] { return try_connect(w, r); });  // a rank that fails meanwhile is corrupt
-  }
 }
 
 }  // namespace causeway::gaspi

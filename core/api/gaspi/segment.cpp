@@ -38,9 +38,8 @@ std::unique_ptr<FarSegment> read_description(uint32_t rank, const std::string& t
   r->slot_count = static_cast<uint32_t>(std::strtoul(at, &at, 10));
   const size_t length = std::strtoull(at, &at, 10);
   const auto begin = static_cast<size_t>(at + 1 - text.c_str());
-  if (*at != ' ' || begin > text.size() || length > text.size() - begin) {
+  if (*at != ' ' || begin > text.size() || length > text.size() - begin)
     throw Error(CWY_ERR_INVALID, "what rank {} says of a segment is garbled", rank);
-  }
   r->data.facts = PackedSegment::unpack(text.substr(begin, length));
   if (begin + length < text.size())
     r->notes.facts = PackedSegment::unpack(text.substr(begin + length));
@@ -82,9 +81,8 @@ void map_memory(const Peer& base, FarSegment& r) {
 void open_segment(World& world, Peer& peer, FarSegment& r) {
   try {
     map_memory(base_peer(peer), r);
-    if (r.notes_direct && r.rank != world.rank) {
+    if (r.notes_direct && r.rank != world.rank)
       world.neighbors_store.store(true, std::memory_order_relaxed);
-    }
     const std::lock_guard lock(peer.ep->connect_mutex());
     open_rights(world, peer, r);
   } catch (...) {
@@ -120,9 +118,8 @@ Segments::~Segments() {
 // ---- local ----
 
 void Segments::require_room(unsigned id) const {
-  if (world_.segments[id].load(std::memory_order_acquire) != nullptr) {
+  if (world_.segments[id].load(std::memory_order_acquire) != nullptr)
     refuse(GASPI_ERR_INV_SEG, "segment {} exists already", id);
-  }
   const uint32_t most = world_.config.segment_max;
   if (count() >= most) refuse(GASPI_ERR_MANY_SEG, "there are {} segments, segment_max", most);
 }
@@ -223,9 +220,8 @@ gaspi_return_t Segments::tell(LocalSegment& s, uint32_t rank) {
     return GASPI_ERROR;
   }
   Told nothing = Told::nothing;
-  if (s.told[rank].compare_exchange_strong(nothing, Told::asked, std::memory_order_acq_rel)) {
+  if (s.told[rank].compare_exchange_strong(nothing, Told::asked, std::memory_order_acq_rel))
     post(world_, rank, ControlMessage::register_segment, {s.id, s.serial}, describe(s));
-  }
   return GASPI_TIMEOUT;
 }
 

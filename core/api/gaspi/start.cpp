@@ -174,9 +174,7 @@ void start_up(const gaspi_config_t& wished) {
            kMostRanks);
   }
   const std::lock_guard lock(rt.clients_mutex);
-  if (rt.clients.size() == Client::kMax) {
-    refuse(GASPI_ERROR, "this process has too many clients");
-  }
+  if (rt.clients.size() == Client::kMax) refuse(GASPI_ERROR, "this process has too many clients");
   rt.raise_mode(ThreadMode::par);
   rt.on_peer_lost(lose_rank);
   rt.on_peer_replaced(replace_rank);
@@ -226,8 +224,9 @@ gaspi_return_t make_runtime(Deadline& deadline) {
 // ---- end ----
 
 bool alone(const Runtime& rt) {
-  return std::all_of(rt.clients.begin(), rt.clients.end(),
-                     [](const Client* c) { return c->kind() == ClientKind::gaspi; });
+  return std::all_of(
+      rt.clients.begin(), rt.clients.end(),
+      [](const Client* c) { return c->kind() == ClientKind::gaspi; });
 }
 
 // `inside`: a thread of the program's may be inside a conduit until the process ends, and hold its
@@ -235,9 +234,8 @@ bool alone(const Runtime& rt) {
 void release(World& w, bool inside) {
   w.ended.store(true, std::memory_order_relaxed);
   g_world.store(nullptr, std::memory_order_release);
-  for (unsigned id = 0; id < kSegmentIds && !inside; ++id) {
+  for (unsigned id = 0; id < kSegmentIds && !inside; ++id)
     if (w.segments[id].load(std::memory_order_acquire) != nullptr) w.segment_table->remove(id);
-  }
   if (!alone(runtime())) return;
   log_debug("process: leaves by gaspi_proc_term()");
   if (!inside) print_report_at_exit();
@@ -294,9 +292,8 @@ gaspi_config_t wishes() {
 
 void set_wishes(const gaspi_config_t& wished) {
   const std::lock_guard lock(g_start_mutex);
-  if (g_life != Life::none) {
+  if (g_life != Life::none)
     refuse(GASPI_ERR_INITED, "gaspi_proc_init() has begun; call this before");
-  }
   if (!ignored_fields_equal(g_wishes, wished)) {
     static bool said = false;
     if (!std::exchange(said, true)) {
@@ -317,7 +314,8 @@ gaspi_return_t start(Deadline& deadline) {
            "once");
   }
   const auto start_all = [wished = g_wishes] {
-    return call("gaspi_proc_init()", [&] { start_up(wished); });
+    return call(
+        "gaspi_proc_init()", [&] { start_up(wished); });
   };
   gaspi_return_t result = call("gaspi_proc_init()", [&] { return make_runtime(deadline); });
   if (result == GASPI_SUCCESS && deadline.is_block() && !starting().begun()) {
@@ -334,9 +332,7 @@ gaspi_return_t start(Deadline& deadline) {
 
 gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_start_mutex);
-  if (g_life != Life::running) {
-    refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
-  }
+  if (g_life != Life::running) refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
   // The world is gone as soon as the errand is done, which may be between two calls.
   if (!leaving().begun())
     leaving().begin(

@@ -53,9 +53,8 @@ const cwyc_class_attr& way_to(const World& w, const Piece& p) {
   const Peer& peer = w.peer(p.remote->rank);
   cwyc_conn* const conn = peer.put.load(std::memory_order_acquire);
   if (conn == &peer.stub || conn != peer.am.load(std::memory_order_acquire) || is_on_device(p) ||
-      p.remote->put_over_am.load(std::memory_order_relaxed)) {
+      p.remote->put_over_am.load(std::memory_order_relaxed))
     return kNoWay;
-  }
   return *Connection::of(conn).attr;
 }
 
@@ -153,9 +152,8 @@ cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* 
   if (!w.may_send(note.rank, note.segment->epoch)) return CWY_ERR_PEER_FAILED;
   Args args;
   describe_write_note(p, note, op, args);
-  if (p.size > kInArgs) {
+  if (p.size > kInArgs)
     return send_with_acknowledgements(w, note.rank, args, kWriteNoteArgs, address_of(p), p.size);
-  }
   if (p.size == 0)
     return send_with_acknowledgements(w, note.rank, args, kWriteNoteArgs, nullptr, 0);
   args[0] |= static_cast<int32_t>(p.size << 8);
@@ -228,8 +226,9 @@ gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const 
   bool by_long = fits_long(way, p);
   Request* const request = queue.begin(note.rank, p.remote->epoch, kBoth, !ahead);
   if (eager) {
-    return post_request(w, queue, note.rank, request, deadline,
-                        [&] { return write_note_once(w, p, note, &request->op); });
+    return post_request(
+        w, queue, note.rank, request, deadline,
+        [&] { return write_note_once(w, p, note, &request->op); });
   }
   std::optional<Queue::Deferred> follow;
   const gaspi_return_t posted = post_request(w, queue, note.rank, request, deadline, [&] {
@@ -300,9 +299,8 @@ __attribute__((noinline)) gaspi_return_t keep_looking(const World& world, const 
   const uint32_t rounds = often ? std::max(1u, kLooks / num) : 1;
   Deadline deadline("gaspi_notify_waitsome()", timeout);
   return wait_for(deadline, [&] {
-    for (uint32_t i = 0; i < rounds; ++i) {
+    for (uint32_t i = 0; i < rounds; ++i)
       if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;
-    }
     // A lost rank may have been the one that was to notify, which nobody here can know.
     return tell_of_loss(world) ? GASPI_ERROR : GASPI_TIMEOUT;
   });

@@ -34,9 +34,8 @@ World::World(const gaspi_config_t& wishes, uint32_t own, uint32_t ranks)
     leaving[r].store(false, std::memory_order_relaxed);
     reached[r].store(true, std::memory_order_relaxed);
   }
-  for (unsigned q = 0; q < config.queue_num; ++q) {
+  for (unsigned q = 0; q < config.queue_num; ++q)
     queues[q].store(new Queue(*this), std::memory_order_relaxed);  // nobody sees it yet
-  }
 }
 
 World::~World() {
@@ -53,9 +52,8 @@ uint32_t make_progress() {
   moved += take_changes(*w);
   moved += move_control_messages(*w);
   moved += w->segment_table->take_registrations();
-  for (auto& slot : w->queues) {
+  for (auto& slot : w->queues)
     if (Queue* queue = slot.load(std::memory_order_acquire)) moved += queue->send_deferred();
-  }
   return moved;
 }
 

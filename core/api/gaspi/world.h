@@ -162,9 +162,8 @@ inline World* world() {
 // The same, or a refusal.
 inline World& started_world() {
   World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) {
+  if (__builtin_expect(w == nullptr, 0))
     refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
-  }
   return *w;
 }
 // The world that messages are for: set before the first can come, and never reset.

@@ -21,16 +21,14 @@ constexpr gex_Flags_t kLeast = GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PR
 // With `checks: full`: the arguments that every query of the family has.
 void check_query(const char* call, bool reply, const gex_Event_t* lc_opt, gex_Flags_t flags,
                  unsigned numargs) {
-  if (numargs > gex_AM_MaxArgs()) {
+  if (numargs > gex_AM_MaxArgs())
     fatal(call, "numargs is {}; a message has at most {}", numargs, gex_AM_MaxArgs());
-  }
   if (lc_opt == GEX_EVENT_DEFER || (reply && lc_opt == GEX_EVENT_GROUP)) {
     fatal(call, "lc_opt must be GEX_EVENT_NOW, {}NULL or the address of an event",
           reply ? "" : "GEX_EVENT_GROUP, ");
   }
-  if ((flags & kLeast) == kLeast) {
+  if ((flags & kLeast) == kLeast)
     fatal(call, "GEX_FLAG_AM_PREPARE_LEAST_CLIENT and _ALLOC exclude each other");
-  }
   if ((flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) && lc_opt != nullptr) {
     fatal(call,
           "with GEX_FLAG_AM_PREPARE_LEAST_ALLOC lc_opt must be NULL, as it must be for "
@@ -60,9 +58,8 @@ size_t answer(const Family& family, gex_Token_t token, const gex_Event_t* lc_opt
               unsigned numargs) {
   if (__builtin_expect(g_checks, 0)) {
     check_started(family.call);
-    if (token == nullptr || !token->is_request) {
+    if (token == nullptr || !token->is_request)
       fatal(family.call, "called outside a request handler, the only place with a reply to send");
-    }
     check_query(family.call, true, lc_opt, flags, numargs);
   }
   return payload_limit(limits_of(*token->from), family.medium, flags);

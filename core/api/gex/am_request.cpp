@@ -72,7 +72,8 @@ struct ShortRequest {
 };
 
 __attribute__((cold, noinline)) int retry_short(const ShortRequest& request, cwy_status status) {
-  return retry(request.peer, request.flags, status, [&] { return request.post(); });
+  return retry(
+      request.peer, request.flags, status, [&] { return request.post(); });
 }
 
 __attribute__((always_inline)) inline int post_short(gex_TM_t tm, gex_Rank_t rank,
@@ -114,9 +115,8 @@ CAUSEWAY_API int cwy_am_request_short_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_In
   ThreadState* const thread = tls_thread_state;
   if (__builtin_expect(thread == nullptr || !may_communicate(*thread) || poll_is_due(*thread) ||
                            runtime().checks(),
-                       0)) {
+                       0))
     return post_short_in_full(tm, rank, handler, flags, nargs, args);
-  }
   ++thread->sends;
   return post_short(tm, rank, handler, flags, nargs, args);
 }

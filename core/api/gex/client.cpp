@@ -52,9 +52,8 @@ const char* mode_word(ThreadMode mode) {
 // GASNET_VERBOSEENV: by the first rank, what it has read.
 void show_environment() {
   if (!gasnett_verboseenv()) return;
-  for (const char* name : gasnet_variables()) {
+  for (const char* name : gasnet_variables())
     gasnett_envstr_display(name, std::getenv(name), std::getenv(name) == nullptr);
-  }
 }
 
 constexpr gex_Flags_t kOwnFlags = GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS;
@@ -68,9 +67,8 @@ std::pair<int, std::string> refusal_beside(const std::vector<Client*>& clients, 
             fmt::format("this process has {} clients, the most there can be", Client::kMax)};
   }
   for (const Client* other : clients) {
-    if (other->name() == name) {
+    if (other->name() == name)
       return {GASNET_ERR_BAD_ARG, fmt::format("this process has a client '{}' already", name)};
-    }
     if ((flags & GEX_FLAG_USES_GASNET1) && (other->flags() & GEX_FLAG_USES_GASNET1)) {
       return {
           GASNET_ERR_BAD_ARG,
@@ -125,7 +123,8 @@ int start_client(const char* name, gex_Flags_t flags, ThreadMode mode, Client** 
 using namespace causeway;
 
 CAUSEWAY_API void cwy_identity_v1(const cwy_identity* identity) {
-  or_fatal(kCall, [&] { set_identity(*identity); });
+  or_fatal(
+      kCall, [&] { set_identity(*identity); });
 }
 
 CAUSEWAY_API void cwy_segment_everything_v1(void) {
@@ -145,23 +144,20 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
                                     const char* clientName, int* argc, char*** argv,
                                     gex_Flags_t flags, int thread_mode,
                                     const uint32_t* direct_layout) {
-  if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
+  if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
-  }
   // A program that goes on after a failure hears from its next call which handle it lacks.
   *client_p = GEX_CLIENT_INVALID;
   *ep_p = GEX_EP_INVALID;
   *tm_p = GEX_TM_INVALID;
-  if (clientName == nullptr || clientName[0] == '\0') {
+  if (clientName == nullptr || clientName[0] == '\0')
     return refuse(kCall, GASNET_ERR_BAD_ARG, "clientName must be a string that is not empty");
-  }
   if (flags & ~kFlagBits) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
                   fmt::format("unknown flags {:#x}", flags & ~kFlagBits));
   }
-  if (*direct_layout != sizeof(cwy_team_head)) {
+  if (*direct_layout != sizeof(cwy_team_head))
     return refuse(kCall, GASNET_ERR_BAD_ARG, "the program was compiled against other headers");
-  }
   try {
     offer_arguments(argc, argv);
     Client* client = nullptr;

@@ -39,9 +39,8 @@ Team& require_team(const char* call, gex_TM_t tm, gex_Flags_t flags, gex_Flags_t
   if (__builtin_expect(team.is_pair(), 0)) fatal(call, "a TM-pair is not a team");
   // Asked of every member by its own call: a team may have members without the capability until a
   // collective is called.
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(runtime().checks(), 0))
     require_capability(call, *team.ep(), GEX_EP_CAPABILITY_COLL, "COLL");
-  }
   return team;
 }
 
@@ -53,23 +52,22 @@ gex_Event_t noted(const char* call, gex_Event_t event) {
 
 gex_Event_t start(const char* call, Team& team, cwyl_operation operation, gex_Rank_t root,
                   void* dst, const void* src, const Reduction& r) {
-  return noted(
-      call, or_fatal(call, [&] { return start_collective(team, operation, root, dst, src, r); }));
+  return noted(call,
+               or_fatal(
+                   call, [&] { return start_collective(team, operation, root, dst, src, r); }));
 }
 
 void require_root(const char* call, const Team& team, gex_Rank_t root) {
-  if (root >= team.size()) {
+  if (root >= team.size())
     fatal(call, "root {} does not exist in a team of {} members", root, team.size());
-  }
 }
 
 // With `checks: full`.
 void check_buffer(const char* call, const char* name, const Team& team, const void* buffer,
                   size_t bytes, gex_Flags_t flags) {
   if (bytes == 0) return;
-  if (buffer == nullptr && !(flags & GEX_FLAG_SELF_SEG_OFFSET)) {
+  if (buffer == nullptr && !(flags & GEX_FLAG_SELF_SEG_OFFSET))
     fatal(call, "{} is NULL, but {} bytes are to be used there", name, bytes);
-  }
   require_local_range(call, *team.ep(), flags, buffer, bytes);
 }
 
@@ -91,9 +89,8 @@ bool is_user(gex_OP_t op) {
 }
 
 void check_types(const char* call, const Reduction& r) {
-  if (!std::has_single_bit(r.dt) || r.dt > GEX_DT_USER) {
+  if (!std::has_single_bit(r.dt) || r.dt > GEX_DT_USER)
     fatal(call, "dt {:#x} is not one GEX_DT_* constant", r.dt);
-  }
   if (r.element_bytes == 0) fatal(call, "dt_sz must not be 0");
   const size_t size = built_in_size(r.dt);
   if (size != 0 && r.element_bytes != size) {
@@ -102,16 +99,14 @@ void check_types(const char* call, const Reduction& r) {
   }
   if (r.count == 0) fatal(call, "dt_cnt must not be 0");
   size_t bytes = 0;
-  if (__builtin_mul_overflow(r.element_bytes, r.count, &bytes)) {
+  if (__builtin_mul_overflow(r.element_bytes, r.count, &bytes))
     fatal(call, "dt_sz {} times dt_cnt {} is more than memory has", r.element_bytes, r.count);
-  }
   if (is_user(r.op)) {
     if (r.fn == nullptr) fatal(call, "user_op is NULL, but op is a user-defined one");
     return;
   }
-  if (r.dt == GEX_DT_USER) {
+  if (r.dt == GEX_DT_USER)
     fatal(call, "GEX_DT_USER needs GEX_OP_USER or GEX_OP_USER_NC; op {:#x} was passed", r.op);
-  }
 }
 
 Reduction describe(const char* call, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
@@ -119,9 +114,8 @@ Reduction describe(const char* call, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, g
   const Reduction r{dt, op, dt_sz, dt_cnt, is_user(op) ? user_op : nullptr, user_cdata};
   if (__builtin_expect(runtime().checks(), 0)) check_types(call, r);
   // Without an operator there is nothing that could be run: diagnosed always.
-  if (__builtin_expect(r.fn == nullptr && reduce_kernel(dt, op) == nullptr, 0)) {
+  if (__builtin_expect(r.fn == nullptr && reduce_kernel(dt, op) == nullptr, 0))
     fatal(call, "op {:#x} is no reduction of data type {:#x}", op, dt);
-  }
   return r;
 }
 

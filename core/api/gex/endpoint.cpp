@@ -18,18 +18,16 @@ CAUSEWAY_API int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
                                gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_EP_Create()";
   require_client_context(kCall);
-  if (ep_p == nullptr || client == GEX_CLIENT_INVALID) {
+  if (ep_p == nullptr || client == GEX_CLIENT_INVALID)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "ep_p or client is missing");
-  }
   if (capabilities == 0 || (capabilities & ~GEX_EP_CAPABILITY_ALL) != 0) {
     return refuse(
         kCall, GASNET_ERR_BAD_ARG,
         fmt::format("capabilities {:#x} are not one or more of GEX_EP_CAPABILITY_*", capabilities));
   }
   flags = flags_of_call(kCall, flags, GEX_FLAG_HINT_ACCEL_ALL);
-  if ((flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
+  if ((flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0)
     return refuse(kCall, GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags));
-  }
   try {
     Endpoint* ep = as(client)->create_endpoint(capabilities, flags);
     if (ep == nullptr) {

@@ -27,9 +27,8 @@ struct Sweep {
 // Looking for a root's leaves in its array costs a scan per root, so it is done only when the
 // array holds any leaf.
 bool some_leaf(const gex_Event_t* events, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i)
     if (events[i] != GEX_EVENT_INVALID && decode(events[i]).leaf != 0) return true;
-  }
   return false;
 }
 
@@ -145,11 +144,10 @@ CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
   WaiterFor waiter({"gex_Event_Wait()", text_of_event, event});
   while (!happened(event)) {
     TeamRuns* const team = team_of(event);
-    if (team != nullptr) {
+    if (team != nullptr)
       step_for(waiter, *team);
-    } else {
+    else
       waiter.step();
-    }
   }
   recycle(event);
 }
@@ -185,14 +183,12 @@ CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_ca
           event_category);
   }
   const EventRef ref = decode(root);
-  if (ref.object == nullptr || ref.leaf != 0) {
+  if (ref.object == nullptr || ref.leaf != 0)
     fatal("gex_Event_QueryLeaf()", "the first argument is not a root event");
-  }
   if (__builtin_expect(g_checks, 0)) {
     require_client_context("gex_Event_QueryLeaf()", thread_state());
-    if (ref.object->type != EventType::op && ref.object->type != EventType::region) {
+    if (ref.object->type != EventType::op && ref.object->type != EventType::region)
       synchronised_twice(ref.object);
-    }
     check_leaf(ref.object, event_category);
   }
   return encode(ref.object, 1 + static_cast<unsigned>(std::countr_zero(event_category)));
@@ -227,9 +223,8 @@ CAUSEWAY_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
   require_no_flags("gex_NBI_BeginAccessRegion()", flags);
   check_context("gex_NBI_BeginAccessRegion()");
   ThreadState& thread = thread_state();
-  if (thread.nbi != &thread.implicit) {
+  if (thread.nbi != &thread.implicit)
     fatal("gex_NBI_BeginAccessRegion()", "an access region is open already; regions do not nest");
-  }
   thread.nbi = &(new Region)->ops;
 }
 
@@ -238,9 +233,8 @@ CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   require_no_flags("gex_NBI_EndAccessRegion()", flags);
   check_context("gex_NBI_EndAccessRegion()");
   ThreadState& thread = thread_state();
-  if (thread.nbi == &thread.implicit) {
+  if (thread.nbi == &thread.implicit)
     fatal("gex_NBI_EndAccessRegion()", "no access region is open");
-  }
   auto* region =
       reinterpret_cast<Region*>(reinterpret_cast<char*>(thread.nbi) - offsetof(Region, ops));
   thread.nbi = &thread.implicit;
@@ -249,8 +243,6 @@ CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
     return GEX_EVENT_INVALID;
   }
   const gex_Event_t event = encode(&region->head, 0);
-  if (__builtin_expect(g_checks, 0)) {
-    note_event("gex_NBI_EndAccessRegion()", event, GEX_EC_ALL);
-  }
+  if (__builtin_expect(g_checks, 0)) note_event("gex_NBI_EndAccessRegion()", event, GEX_EC_ALL);
   return event;
 }

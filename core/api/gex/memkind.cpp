@@ -39,9 +39,8 @@ Wish wish_of(const gex_MK_Create_args_t& args) {
       return {"hip", args.gex_args.gex_class_hip.gex_hipDevice, {}};
     case GEX_MK_CLASS_ZE: {
       const auto& ze = args.gex_args.gex_class_ze;
-      if (ze.gex_zeDevice == nullptr || ze.gex_zeContext == nullptr) {
+      if (ze.gex_zeDevice == nullptr || ze.gex_zeContext == nullptr)
         throw Error(CWY_ERR_INVALID, "gex_zeDevice and gex_zeContext must not be NULL");
-      }
       const ZeNative native{ze.gex_zeDevice, ze.gex_zeContext, ze.gex_zeMemoryOrdinal};
       // Which ordinal the handle has is for the plugin to find out.
       return {"ze", -1, std::string(reinterpret_cast<const char*>(&native), sizeof native)};
@@ -49,9 +48,8 @@ Wish wish_of(const gex_MK_Create_args_t& args) {
     case CWY_MK_CLASS_PLUGIN: {
       const auto& plugin = args.gex_args.cwy_class_plugin;
       if (plugin.cwy_name == nullptr) throw Error(CWY_ERR_INVALID, "cwy_name is NULL");
-      if (plugin.cwy_native == nullptr && plugin.cwy_native_length != 0) {
+      if (plugin.cwy_native == nullptr && plugin.cwy_native_length != 0)
         throw Error(CWY_ERR_INVALID, "cwy_native is NULL, with {} bytes", plugin.cwy_native_length);
-      }
       return {
           plugin.cwy_name, plugin.cwy_device,
           plugin.cwy_native == nullptr
@@ -70,13 +68,11 @@ CAUSEWAY_API int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client,
                                const gex_MK_Create_args_t* args, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_MK_Create()";
   require_client_context(kCall);
-  if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr) {
+  if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "kind_p, client or args is missing");
-  }
   flags = flags_of_call(kCall, flags, 0);
-  if (flags != 0 || args->gex_flags != 0) {
+  if (flags != 0 || args->gex_flags != 0)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "flags and gex_flags must be 0");
-  }
   return guarded(kCall, [&] {
     const Wish wish = wish_of(*args);
     auto device = open_device(wish.plugin, wish.ordinal, wish.native);

@@ -22,9 +22,8 @@ gex_Flags_t of_value(gex_Flags_t flags) {
 }
 
 void require_value_size(const char* call, size_t nbytes) {
-  if (__builtin_expect(nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t), 0)) {
+  if (__builtin_expect(nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t), 0))
     fatal(call, "nbytes is {}; a value has 1 to {} bytes", nbytes, sizeof(gex_RMA_Value_t));
-  }
 }
 
 // The bytes of a value as they are to be stored.

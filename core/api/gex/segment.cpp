@@ -34,9 +34,8 @@ bool has_everything(const Endpoint& ep) {
 
 void require_size(uintptr_t size) {
   const size_t most = max_segment_size();
-  if (size > most) {
+  if (size > most)
     throw Error(CWY_ERR_INVALID, "size {} is over gasnet_getMaxLocalSegmentSize(), {}", size, most);
-  }
 }
 
 // Answers what this process knows of the segment bound to a peer's endpoint.
@@ -90,10 +89,13 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
   if (tm == GEX_TM_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "tm is GEX_TM_INVALID");
   // The endpoint is bound to everything: no effect but a barrier (specification, NOTE).
   if (!Team::of(tm)->is_pair() && has_everything(*Team::of(tm)->ep())) {
-    return guarded(kCall, [&] {
-      publish_segments(kCall, *Team::of(tm), [] { return std::vector<Endpoint*>(); });
-      *segment_p = GEX_SEGMENT_INVALID;
-    });
+    return guarded(
+        kCall,
+        [&] {
+          publish_segments(
+              kCall, *Team::of(tm), [] { return std::vector<Endpoint*>(); });
+          *segment_p = GEX_SEGMENT_INVALID;
+        });
   }
   if (size == 0 || size % GASNET_PAGESIZE != 0) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
@@ -108,9 +110,8 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
     try {
       // A failure on one member is one on all.
       publish_segments(kCall, team, [&]() -> std::vector<Endpoint*> {
-        if (ep.segment() != nullptr) {
+        if (ep.segment() != nullptr)
           throw Error(CWY_ERR_INVALID, "the endpoint has a bound segment already");
-        }
         require_size(size);
         segment.reset(Segment::allocate(team.client(), size));
         segment->set_lasting();
@@ -129,17 +130,15 @@ CAUSEWAY_API int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t clien
                                     gex_Addr_t address, uintptr_t length, gex_MK_t kind,
                                     gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Segment_Create()";
-  if (segment_p == nullptr || client == GEX_CLIENT_INVALID) {
+  if (segment_p == nullptr || client == GEX_CLIENT_INVALID)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p or client is missing");
-  }
   flags = flags_of_call(kCall, flags, 0);
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
   if (kind == GEX_MK_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "kind is GEX_MK_INVALID");
   if (length == 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "length is 0");
   if (kind != GEX_MK_HOST) {
-    if (as(kind)->client() != as(client)) {
+    if (as(kind)->client() != as(client))
       return refuse(kCall, GASNET_ERR_BAD_ARG, "kind belongs to another client");
-    }
     return guarded(kCall, [&] {
       *segment_p = as_c(Segment::on_device(as(client), *as(kind), address, length, flags));
     });
@@ -196,20 +195,17 @@ CAUSEWAY_API void* gex_Segment_QueryCData(gex_Segment_t s) {
 CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_EP_BindSegment()";
   flags = flags_of_call(kCall, flags, 0);
-  if (ep == GEX_EP_INVALID || segment == GEX_SEGMENT_INVALID || flags != 0) {
+  if (ep == GEX_EP_INVALID || segment == GEX_SEGMENT_INVALID || flags != 0)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "ep and segment must be valid and flags 0");
-  }
   if (has_everything(*as(ep))) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
                   "with GASNET_SEGMENT_EVERYTHING the primordial endpoint is bound to the whole "
                   "address space");
   }
-  if (as(ep)->segment() != nullptr) {
+  if (as(ep)->segment() != nullptr)
     return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
-  }
-  if (as(ep)->client() != as(segment)->client()) {
+  if (as(ep)->client() != as(segment)->client())
     return refuse(kCall, GASNET_ERR_BAD_ARG, "endpoint and segment belong to different clients");
-  }
   if (as(ep)->index() == 0 && as(segment)->device() != nullptr) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
                   "a segment of device memory cannot be bound to the primordial endpoint; create "
@@ -231,18 +227,15 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
   return guarded(kCall, [&] {
     publish_segments(kCall, team, [&] {
       std::vector<Endpoint*> own;
-      if (eps == nullptr && num_eps != 0) {
+      if (eps == nullptr && num_eps != 0)
         throw Error(CWY_ERR_INVALID, "eps is NULL, but num_eps is {}", num_eps);
-      }
       for (size_t i = 0; i < num_eps; ++i) {
         if (eps[i] == GEX_EP_INVALID) throw Error(CWY_ERR_INVALID, "eps[{}] is GEX_EP_INVALID", i);
         Endpoint* ep = as(eps[i]);
-        if (ep->client() != team.client()) {
+        if (ep->client() != team.client())
           throw Error(CWY_ERR_INVALID, "eps[{}] belongs to another client than the team", i);
-        }
-        if (std::find(own.begin(), own.end(), ep) != own.end()) {
+        if (std::find(own.begin(), own.end(), ep) != own.end())
           throw Error(CWY_ERR_INVALID, "eps[{}] is named twice", i);
-        }
         own.push_back(ep);
       }
       return own;
@@ -259,9 +252,8 @@ CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank
   flags = flags_of_call(kCall, flags, GEX_FLAG_IMMEDIATE);
   if (flags & ~GEX_FLAG_IMMEDIATE) fatal(kCall, "flags may be 0 or GEX_FLAG_IMMEDIATE only");
   valid(kCall, "GEX_TM_INVALID", tm);
-  if (runtime().checks() && !(flags & GEX_FLAG_IMMEDIATE)) {
+  if (runtime().checks() && !(flags & GEX_FLAG_IMMEDIATE))
     require_client_context(kCall, thread_state());
-  }
   // Everything published is known locally, so the answer never needs communication.
   Bound b{nullptr, nullptr, 0};
   bound_segment(kCall, tm, rank, b);

@@ -42,9 +42,8 @@ constexpr ErrorWords kErrors[] = {
 };
 
 ErrorWords words_of(int code) {
-  for (const ErrorWords& words : kErrors) {
+  for (const ErrorWords& words : kErrors)
     if (words.code == code) return words;
-  }
   return {code, "unknown error", "no description available"};
 }
 

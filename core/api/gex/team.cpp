@@ -120,13 +120,11 @@ CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jo
   constexpr const char* kCall = "gex_TM_TranslateJobrankToRank()";
   note_call(kCall, "tm, jobrank", tm, jobrank);
   const Team& team = queried_team(kCall, tm);
-  if (runtime().checks() && jobrank >= runtime().size()) {
+  if (runtime().checks() && jobrank >= runtime().size())
     fatal(kCall, "job rank {} does not exist in a job of {} ranks", jobrank, runtime().size());
-  }
   // Where a process has several members the lowest of their ranks is the answer.
-  for (uint32_t r = 0; r < team.size(); ++r) {
+  for (uint32_t r = 0; r < team.size(); ++r)
     if (team.member(r).rank == jobrank) return r;
-  }
   return GEX_RANK_INVALID;
 }
 CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,

@@ -48,9 +48,8 @@ CAUSEWAY_API void gasnett_freezeForDebuggerNow(volatile int* flag, const char* f
 
 CAUSEWAY_API void gasnett_freezeForDebuggerErr(void) {
   static volatile int frozen = 0;
-  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0)) {
+  if (gasnett_getenv_yesno_withdefault("GASNET_FREEZE_ON_ERROR", 0))
     gasnett_freezeForDebuggerNow(&frozen, "frozen");
-  }
 }
 
 CAUSEWAY_API gasnett_sighandlerfn_t gasnett_reghandler(int sigtocatch, gasnett_sighandlerfn_t fp) {
@@ -58,8 +57,7 @@ CAUSEWAY_API gasnett_sighandlerfn_t gasnett_reghandler(int sigtocatch, gasnett_s
   struct sigaction before {};
   action.sa_handler = fp;
   action.sa_flags = SA_RESTART;
-  if (::sigaction(sigtocatch, &action, &before) != 0) {
+  if (::sigaction(sigtocatch, &action, &before) != 0)
     gasnett_fatalerror_nopos("signal %d cannot be caught: %s", sigtocatch, std::strerror(errno));
-  }
   return before.sa_handler;
 }

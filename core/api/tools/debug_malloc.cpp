@@ -92,9 +92,8 @@ class Heap {
   }
   void check_all(const char* where) {
     const std::lock_guard lock(mutex_);
-    for (const auto& [block, header] : blocks_) {
+    for (const auto& [block, header] : blocks_)
       require_whole(block, *header, "gasnett_debug_memcheck_all", where);
-    }
   }
 
   gasnett_heapstats_t stats() {
@@ -136,9 +135,8 @@ class Heap {
     const char* beyond = nullptr;
     if (h.guard != kGuard) beyond = "in front of";
     if (beyond == nullptr &&
-        std::memcmp(static_cast<const char*>(p) + h.size, &kGuard, sizeof kGuard) != 0) {
+        std::memcmp(static_cast<const char*>(p) + h.size, &kGuard, sizeof kGuard) != 0)
       beyond = "behind";
-    }
     if (beyond == nullptr) return;
     gasnett_fatalerror_nopos(
         "%s() at %s: memory %s the block at %p (%zu bytes, from %s) was overwritten", call,

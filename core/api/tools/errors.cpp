@@ -15,9 +15,8 @@ namespace {
 
 // "rank/size" of an initialised process, else its id.
 std::string process_name() {
-  if (causeway::g_context != nullptr) {
+  if (causeway::g_context != nullptr)
     return fmt::format("{}/{}", causeway::context().rank(), causeway::context().size());
-  }
   return fmt::format("pid {}", ::getpid());
 }
 

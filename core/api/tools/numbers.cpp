@@ -18,9 +18,8 @@ int power_of_unit(const char* text) {
   while (*text == ' ' || *text == '\t') ++text;
   constexpr char kLetters[] = "BKMGT";
   const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(*text)));
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 5; ++i)
     if (kLetters[i] == letter) return i;
-  }
   return -1;
 }
 
