@@ -71,7 +71,8 @@ std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& load
     // A plugin that nobody asked for may be missing: an installation without that network is whole.
     const bool asked_for = spec.where.source != kBuiltInSource;
     if (!asked_for && files_named(loader.search_path(), PluginKind::conduit, spec.plugin).empty()) {
-      failures.push_back({spec.name, fmt::format("plugin '{}' is not installed", spec.plugin)});
+      failures.push_back({spec.name, fmt::format("plugin '{}' is not installed in {}", spec.plugin,
+                                                 fmt::join(loader.search_path(), ", "))});
       continue;
     }
     try {

@@ -22,6 +22,7 @@
 #include "spawn/caller.h"
 #include "spawn/limits.h"
 #include "spawn/pipes.h"
+#include "spawn/signal_block.h"
 
 namespace causeway::launch {
 namespace {
@@ -118,7 +119,7 @@ int Front::watch(pid_t keeper, int to_keeper) {
     signalfd_siginfo info{};
     if (::read(signal_fd_.get(), &info, sizeof info) != sizeof info) continue;
     pass_on(static_cast<int>(info.ssi_signo), to_keeper);
-    if (info.ssi_signo == SIGTSTP || info.ssi_signo == SIGURG) continue;
+    if (only_passed_on(static_cast<int>(info.ssi_signo))) continue;
     if (stop_signal == 0) stop_signal = static_cast<int>(info.ssi_signo);
     give_up = std::min(give_up, now_s() + kill_grace_s_ + kKeeperPatience);
   }

@@ -23,8 +23,10 @@ bool is_name(const std::string& word) {
              ".-_@:") == std::string::npos;
 }
 
-// Cuts a word that may be anything, for a message.
-std::string shown(const std::string& word) {
+// A word that may be anything, for a message: cut, and without what a terminal would obey.
+std::string shown(std::string word) {
+  for (char& c : word)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   return word.size() <= 60 ? word : word.substr(0, 60) + "...";
 }
 
@@ -81,8 +83,8 @@ std::vector<std::string> read_host_file(const std::string& path) {
       const std::optional<uint32_t> given =
           word.rfind("slots=", 0) == 0 ? number_in(word.substr(6)) : std::nullopt;
       if (!given)
-        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not of the form slots=N", path, number,
-                    shown(word));
+        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not of the form slots=N, N up to {}", path,
+                    number, shown(word), kMostSlots);
       count = *given;
     }
     if (slots.size() + count > kMostSlots)
@@ -99,11 +101,11 @@ std::vector<std::string> parse_host_list(const std::string& text) {
   std::istringstream in(blanks);
   std::vector<std::string> hosts;
   for (std::string word; in >> word;) {
-    if (!is_name(word)) throw Error(CWY_ERR_INVALID, "'{}' is not a host's name", word);
+    if (!is_name(word)) throw Error(CWY_ERR_INVALID, "'{}' is not a host's name", shown(word));
     hosts.push_back(word);
   }
   if (hosts.empty()) throw Error(CWY_ERR_INVALID, "no host is named");
-  return each_once(hosts);
+  return hosts;
 }
 
 std::vector<std::string> place(const std::vector<std::string>& slots, const Placement& how,
@@ -127,8 +129,9 @@ std::vector<std::string> place(const std::vector<std::string>& slots, const Plac
   return places;
 }
 
-std::vector<std::string> spread(const std::vector<std::string>& hosts, uint32_t ranks,
+std::vector<std::string> spread(const std::vector<std::string>& list, uint32_t ranks,
                                 uint32_t spares, bool in_turn) {
+  const std::vector<std::string> hosts = each_once(list);
   std::vector<std::string> places;
   const size_t count = hosts.size();
   for (size_t i = 0; i < count; ++i)

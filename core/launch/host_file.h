@@ -13,7 +13,7 @@ namespace causeway::launch {
 // "#" begins a comment. Throws Error with file:line.
 std::vector<std::string> read_host_file(const std::string& path);
 
-// Hosts separated by commas or blanks; each once. Throws Error.
+// Hosts separated by commas or blanks; a host that is named again has a slot more. Throws Error.
 std::vector<std::string> parse_host_list(const std::string& text);
 
 struct Placement {
@@ -29,8 +29,9 @@ struct Placement {
 std::vector<std::string> place(const std::vector<std::string>& slots, const Placement& how,
                                const std::string& source);
 
-// `ranks` over `hosts` evenly, in blocks or in turn; spares as above.
-std::vector<std::string> spread(const std::vector<std::string>& hosts, uint32_t ranks,
+// `ranks` over the hosts of `list` evenly, in blocks or in turn, however often each is named;
+// spares as above.
+std::vector<std::string> spread(const std::vector<std::string>& list, uint32_t ranks,
                                 uint32_t spares, bool in_turn = false);
 
 }  // namespace causeway::launch

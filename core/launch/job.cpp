@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@
 #include "launch/process_tree.h"
 #include "launch/watch.h"
 #include "spawn/job_id.h"
+#include "spawn/signal_block.h"
 
 namespace causeway::launch {
 namespace {
@@ -140,8 +142,7 @@ void Job::dispatch(uint64_t tag) {
   }
 }
 
-// SIGTSTP, SIGCONT and SIGURG, which asks ranks what they wait for, are passed on; any other signal
-// asks the job to end, and a second one asks it to end at once.
+// A signal that is not only passed on asks the job to end, and a second one asks it to end at once.
 void Job::on_front() {
   unsigned char signal = 0;
   const ssize_t n = ::read(front_.get(), &signal, 1);
@@ -151,8 +152,8 @@ void Job::on_front() {
     verdict_.set_final(128 + SIGKILL);
     return;
   }
-  if (signal == SIGTSTP || signal == SIGCONT || signal == SIGURG) {
-    if (signal != SIGURG) suspended_ = signal == SIGTSTP;
+  if (only_passed_on(signal)) {
+    if (signal == SIGTSTP || signal == SIGCONT) suspended_ = signal == SIGTSTP;
     for (const Member& member : members_) workforce_->signal(member.process, signal);
     return;
   }
@@ -255,6 +256,7 @@ void Job::on_exec_failure(uint32_t process, int failure) {
   const bool place = failure < 0;
   const std::string& name = place ? program.directory : program.command[0];
   std::string hint;
+  std::error_code unreadable;
   if (failure == ENOENT && where.empty() && name.find('/') == std::string::npos &&
       ::access(
           fmt::format("{}/{}", program.directory.empty() ? "." : program.directory, name).c_str(),
@@ -262,6 +264,8 @@ void Job::on_exec_failure(uint32_t process, int failure) {
     hint = fmt::format(" in the PATH; write ./{} for the one in the directory", name);
   else if (failure == ENOENT && where.empty() && is_file(name, program.directory))
     hint = "; the file is there: the interpreter that it asks for is not";
+  else if (failure == EACCES && where.empty() && std::filesystem::is_directory(name, unreadable))
+    hint = ": it is a directory";
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));
   kill_all();

@@ -47,13 +47,11 @@ void Job::judge(Member& member) {
   if (!signalled && member.said_goodbye()) return note_status(member, status);
   const std::string line = fmt::format("rank {} {}", name_of(member), how);
   note_failure(signalled ? WTERMSIG(member.wait_status) : 0, status);
-  // In a start a status may be another rank's death, as where failures end the job.
-  const bool in_start = layout_.survives && any_connected_ && !all_met_;
-  if (layout_.survives && (signalled || !in_start)) return go_on_without(member, how, line);
+  if (layout_.survives) return go_on_without(member, how, line);
   announce_death(member, how);
   if (signalled) return begin_end(line);
   if (blame_.empty()) {
-    blame_ = line + (in_start ? kBeforeStart : "");
+    blame_ = line;
     blame_at_ = now_s() + kBlameDelay;
   }
 }
@@ -65,6 +63,8 @@ void Job::note_leaving(Member& member, int code) {
   member.leaving = true;
   member.left_at = now_s();
   if (code > 0 && !ending_) verdict_.saw_status(code);
+  // Others leave by its word and may end before it.
+  if (code > 0 && !left_first_) left_first_ = member.process;
   // Counted from the last that left: many ranks on few cores leave one by one. Where failures are
   // survived, so is the leave of a rank: the others end when they want to.
   if (code == 0 && left_status_ == 0 && !layout_.survives) {
@@ -104,10 +104,10 @@ void Job::tell_if_all_leave() {
 // A rank that had said goodbye has ended with a status.
 void Job::note_status(Member& member, int status) {
   verdict_.saw_status(status);
-  if (layout_.survives || left_status_ != 0) return;
+  if (left_status_ != 0) return;
   left_status_ = status;
-  left_last_ = member.process;
-  leave_at_ = now_s() + kTogether;
+  left_last_ = left_first_.value_or(member.process);
+  if (!layout_.survives) leave_at_ = now_s() + kTogether;
 }
 
 void Job::note_started(Member& member) {
@@ -159,6 +159,10 @@ void Job::go_on_without(Member& member, const std::string& how, const std::strin
 void Job::decide() {
   decide_at_ = kNever;
   look_who_started();
+  // A status may be another rank's death, which is heard of behind it.
+  std::stable_partition(undecided_.begin(), undecided_.end(), [](const Undecided& failure) {
+    return WIFSIGNALED(failure.member->wait_status);
+  });
   for (const Undecided& failure : std::exchange(undecided_, {}))
     go_on_or_end(*failure.member, failure.how, failure.line);
 }

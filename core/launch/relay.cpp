@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "launch/clock.h"
 #include "launch/process_tree.h"
+#include "spawn/signal_block.h"
 
 namespace causeway::launch {
 namespace {
@@ -109,8 +110,8 @@ void Relay::on_front() {
   unsigned char signal = 0;
   const ssize_t n = ::read(front_.get(), &signal, 1);
   if (n < 0) return;
-  if (n == 0) return give_up("its front is gone");
-  if (signal == SIGTSTP || signal == SIGCONT || signal == SIGURG) return;
+  if (n == 0) return give_up("the process that started it is gone");
+  if (only_passed_on(signal)) return;
   on_remark(fmt::format("the relay was told to end by signal {}", signal));
   kill_all();
 }

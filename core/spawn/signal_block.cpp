@@ -1,9 +1,10 @@
 #include "spawn/signal_block.h"
 
-#include <initializer_list>
-
 namespace causeway {
 namespace {
+
+constexpr int kEnding[] = {SIGINT, SIGTERM, SIGQUIT};
+constexpr int kOptional[] = {SIGHUP, SIGTSTP, SIGURG, SIGUSR1, SIGUSR2};
 
 bool standard(const struct sigaction& action) {
   return action.sa_handler == SIG_DFL && (action.sa_flags & SA_NOCLDWAIT) == 0;
@@ -13,16 +14,15 @@ bool standard(const struct sigaction& action) {
 
 SignalBlock::SignalBlock() {
   sigemptyset(&handled_);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGURG}) {
+  for (const int signal : kEnding) sigaddset(&handled_, signal);
+  for (const int signal : kOptional) {
     struct sigaction now {};
     ::sigaction(signal, nullptr, &now);
-    const bool optional = signal == SIGHUP || signal == SIGTSTP || signal == SIGURG;
-    if (!optional || now.sa_handler != SIG_IGN) sigaddset(&handled_, signal);
+    if (now.sa_handler != SIG_IGN) sigaddset(&handled_, signal);
   }
   sigset_t blocked = handled_;
-  for (const int signal :
-       {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGURG, SIGTTIN, SIGTTOU, SIGCHLD})
-    sigaddset(&blocked, signal);
+  for (const int signal : kOptional) sigaddset(&blocked, signal);
+  for (const int signal : {SIGTTIN, SIGTTOU, SIGCHLD}) sigaddset(&blocked, signal);
   ::sigprocmask(SIG_BLOCK, &blocked, &before_);
   // An ignored SIGCHLD would have the kernel reap the keeper and the ranks, statuses and all.
   // Setting the default action drops a SIGCHLD that is pending, as one may be in a keeper which was

@@ -5,9 +5,17 @@
 
 namespace causeway {
 
-// SIGHUP and SIGTSTP stay ignored where the caller ignores them (nohup); the others are handled
-// even so, because a script's background jobs start with SIGINT and SIGQUIT ignored and could not
-// be ended by them. The blocked signals stay so in a program that this process executes.
+// Signals that a launcher passes on to the ranks, and that do not ask the job to end: SIGURG asks
+// ranks what they wait for, the others mean what the program says.
+constexpr bool only_passed_on(int signal) {
+  return signal == SIGTSTP || signal == SIGCONT || signal == SIGURG || signal == SIGUSR1 ||
+         signal == SIGUSR2;
+}
+
+// SIGHUP, and what is only passed on, stay ignored where the caller ignores them (nohup); SIGINT,
+// SIGTERM and SIGQUIT are handled even so, because a script's background jobs start with SIGINT and
+// SIGQUIT ignored and could not be ended by them. The blocked signals stay so in a program that
+// this process executes.
 class SignalBlock {
  public:
   SignalBlock();

@@ -114,6 +114,20 @@ TEST(Exit, CollectiveStatusIsTheJobs) {
   expect_clean(command);
 }
 
+// Would catch: a rank that left at another's word named in its place, because it was the first to
+// end; and a job that goes on after failures and ends with a status, without a word.
+TEST(Exit, TheFirstToLeaveIsNamed) {
+  for (const char* on_failure : {"abort", "continue"}) {
+    Command command(job(3,
+                        {"init", "exchange", "together", "@1:leave=3", "!1:sleep=0.2", "!1:leave=3",
+                         "@1:sleep=0.6", "finalize", "exit=3"},
+                        {"--on-failure", on_failure}));
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 3);
+    EXPECT_EQ(result.err.find("causeway run: rank 1 left with status 3"), 0u) << result.err;
+  }
+}
+
 // Would catch: one rank's gasnet_exit(3) that leaves the others running.
 TEST(Exit, OneRanksStatusEndsTheOthers) {
   Command command(job(4, {"init", "exchange", "together", "@2:leave=3", "@2:exit=3", "sleep=30"}));

@@ -141,6 +141,22 @@ TEST(Signals, StopAndContinueReachTheRanks) {
   EXPECT_EQ(command.wait().status, 0);
 }
 
+// Would catch: a batch system's warning (SIGUSR1) that ends the launcher and never comes to the
+// ranks.
+TEST(Signals, WarningsReachTheRanks) {
+  for (const char* warning : {"USR1", "USR2"}) {
+    Command command(
+        {run_command(), "run", "-n", "2", "sh", "-c",
+         std::string("trap 'echo warned; exit 0' ") + warning + "; echo ready; sleep 20 & wait"});
+    command.start();
+    ASSERT_TRUE(command.wait_for_output("ready", 2));
+    ::kill(command.pid(), std::string(warning) == "USR1" ? SIGUSR1 : SIGUSR2);
+    const Result result = command.wait();
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(count(result.out, "warned"), 2u) << result.out;
+  }
+}
+
 struct Ending {
   const char* name;
   Words words;  // of all ranks but 1, which is stopped

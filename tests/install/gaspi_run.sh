@@ -132,7 +132,7 @@ mistake "an empty file" "no host is named" "$run" -m "$work/empty" "$work/where"
 mistake "comments only" "no host is named" "$run" -m "$work/nobody" "$work/where"
 mistake "an option for a name" ":2: '-oProxyCommand=x' is not a host's name" \
   "$run" -m "$work/option" "$work/where"
-mistake "more words" ":1: 'cores=2' is not of the form slots=N" "$run" -m "$work/words" "$work/where"
+mistake "more words" ":1: 'cores=2' is not of the form slots=N, N up to 65536" "$run" -m "$work/words" "$work/where"
 mistake "no program" "no program given" "$run" -m "$work/hosts"
 mistake "an unknown option" "unknown option '-x'" "$run" -m "$work/hosts" -x "$work/where"
 for number in 0 x -1 1.5 4097 99999999999; do

@@ -27,7 +27,7 @@ std::unique_ptr<Recorder> Recorder::open(const std::string& path, uint64_t bytes
   std::unique_ptr<Recorder> r(new Recorder);
   r->fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (r->fd_ < 0) {
-    why = path + " cannot be created: " + std::strerror(errno);
+    why = path + " cannot be created (option 'file'): " + std::strerror(errno);
     return nullptr;
   }
   r->capacity_ = std::max<uint64_t>(bytes / sizeof(cwyt_record), 1024);

@@ -204,7 +204,9 @@ int guarded_main(int argc, char** argv) {
   PluginHost::set_identity(line.settings, 0, 1);
   const int status = run(line, manifest);
   Zygote::stop();
-  return status;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
+  fmt::print(stderr, "causeway-conformance: cannot write the output\n");
+  return status == 0 ? 1 : status;
 }
 
 }  // namespace
