@@ -159,7 +159,7 @@ TEST_P(Late, MessagesFindThoseThatLeave) {
     const Result result =
         run({.words = {"depart", message}, .ranks = 5, .flags = GetParam().flags});
     EXPECT_EQ(result.status, 1) << result.err;
-    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(result.err, "causeway run: rank 2 left with status 1\n");
     EXPECT_LT(result.seconds, kSoon);
   }
 }
