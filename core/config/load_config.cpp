@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -150,12 +151,14 @@ std::optional<std::string> default_site_file() {
   return path;
 }
 
-// Ranks have the same configuration: rank 0 speaks for them, and before it our launcher did, which
-// does not know what the program is.
+// Ranks have the same configuration: one of each host speaks, of other launchers rank 0; on the one
+// host of our launcher that has spoken, and does not know what the program is.
 bool is_said_elsewhere(const Problem& warning) {
   const char* const rank = ::secure_getenv("PMIX_RANK");
-  if (rank != nullptr && std::string_view(rank) != "0") return true;
-  return ::secure_getenv(kJobVariable) != nullptr && !warning.where.source.starts_with("GASNET_");
+  const char* const job = ::secure_getenv(kJobVariable);
+  if (job == nullptr) return rank != nullptr && std::string_view(rank) != "0";
+  if (!speaks_for_host()) return true;
+  return std::strstr(job, "hosts=1,") != nullptr && !warning.where.source.starts_with("GASNET_");
 }
 
 void warn_once(const std::vector<Problem>& warnings, const Config& config) {

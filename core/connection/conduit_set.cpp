@@ -14,6 +14,7 @@
 #include "loader/check_options.h"
 #include "loader/one_line.h"
 #include "loader/signal_keeper.h"
+#include "spawn/job_words.h"
 
 namespace causeway {
 namespace {
@@ -186,7 +187,8 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
     } catch (const Error& e) {
       if (!asked_for) log_info("{}", e.text());
       if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;
-      if (asked_for && config.on_load_error == LoadErrorPolicy::warn) log_warn("{}", e.text());
+      if (asked_for && config.on_load_error == LoadErrorPolicy::warn && speaks_for_host())
+        log_warn("{}", e.text());
       set.failures.push_back({spec.name, e.text()});
     }
   }

@@ -325,10 +325,10 @@ void Job::on_timers(double now) {
     // All have ended by themselves; what is still to be said is who failed.
     // Ranks that left because they missed one that had left without a word did not say so.
     if (blame_.empty() && left_status_ != 0)
-      blame_ =
-          early_member() != nullptr
-              ? fmt::format("{}; the others left with status {}", early_exit_line(), left_status_)
-              : fmt::format("rank {} left with status {}", left_last_, left_status_);
+      blame_ = early_member() != nullptr ? fmt::format("{}; the others left with status {}",
+                                                       early_exit_line(), left_status_)
+                                         : fmt::format("rank {} left with status {}",
+                                                       *members_[left_last_].rank, left_status_);
     if (!blame_.empty()) output_->say("causeway run: " + blame_);
     blame_.clear();
     left_status_ = 0;

@@ -127,6 +127,7 @@ void Job::look_who_started() {
 // A rank that failed before all had started left the others waiting in a start that cannot be
 // completed, since the server knows a replacement under another number.
 void Job::end_unmet() {
+  verdict_.forgive_nothing();  // a spare may have taken the place in vain
   if (!ending_) begin_end(unmet_ + kBeforeStart);
 }
 

@@ -13,6 +13,7 @@
 #include "loader/plugin_file.h"
 #include "loader/search.h"
 #include "loader/tables.h"
+#include "spawn/job_words.h"
 
 namespace causeway {
 namespace {
@@ -72,7 +73,8 @@ struct Loader::Impl {
     const auto same = [&](const LoadFailure& f) { return f.path == path && f.reason == reason; };
     if (std::any_of(failures.begin(), failures.end(), same)) return;
     failures.push_back({path, reason});
-    if (speak && policy == LoadErrorPolicy::warn) log_warn("{}: {}", path, reason);
+    if (speak && policy == LoadErrorPolicy::warn && speaks_for_host())
+      log_warn("{}: {}", path, reason);
   }
 
   // Throws Error "<path>: reason".

@@ -270,13 +270,13 @@ void Runtime::go_on_after(const std::vector<News>& news) {
 }
 
 // The specification ends a GASNet job when one of its processes fails (GASNet-1 1.6, 2.1.5). Our
-// own launcher names the dead rank and ends everybody; elsewhere this rank says it itself.
+// own launcher names the dead rank and ends everybody, if it has not been told that others go on;
+// elsewhere this rank says it itself.
 void Runtime::end_because(const std::vector<News>& news) {
   if (std::none_of(news.begin(), news.end(), [](const News& n) { return !n.how.empty(); })) return;
-  if (!bootstrap_->own_launcher()) {
+  if (!bootstrap_->own_launcher() || bootstrap_->survives_failures())
     for (const News& n : news)
       if (!n.how.empty()) log_error("rank {} failed ({}); ending this rank", n.rank, n.how);
-  }
   leave_as_asked();
 }
 

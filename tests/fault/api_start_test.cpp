@@ -70,6 +70,20 @@ TEST(Start, RanksVariableForksThem) {
   expect_greetings(run_command({victim(), "hello"}, {{"CAUSEWAY_RANKS", "4"}}), 4);
 }
 
+// Would catch: what holds for a host said by each of its ranks, or by the first of the job only.
+TEST(Start, AWarningComesOnceFromEachHost) {
+  const auto warnings = [](int ranks, std::vector<std::string> flags) {
+    flags.insert(flags.end(),
+                 {"--set", "conduits.eth.device=nonsense", "--set", "conduits.other.plugin=eth",
+                  "--set", "peers=[{use: [self, shm, eth, other]}]"});
+    const Result result = run({.words = {"hello"}, .ranks = ranks, .flags = flags});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return count(result.err, "warning: conduit eth");
+  };
+  EXPECT_EQ(warnings(3, {}), 1u);
+  EXPECT_EQ(warnings(4, {"--hosts", "a,b", "--agent", "env X=%h"}), 2u);
+}
+
 TEST(Start, RanksVariableMustBeANumber) {
   for (const char* bad : {"four", "0", "-1", "", "4x"}) {
     const Result result = run_command({victim(), "hello"}, {{"CAUSEWAY_RANKS", bad}});

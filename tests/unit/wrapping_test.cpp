@@ -340,7 +340,9 @@ TEST_F(Wrapping, TraceNeedsItsFile) {
       spec_of("t", "trace", {{"over", "self"}, {"file", "/no/such/folder/trace.%r"}})};
   Talker t(configure("t"));
   EXPECT_EQ(t.connected, CWY_ERR_INVALID);
-  EXPECT_EQ(t.why, "trace: /no/such/folder/trace.0 cannot be created: No such file or directory");
+  EXPECT_EQ(t.why,
+            "trace: /no/such/folder/trace.0 cannot be created (option 'file'): No such file or "
+            "directory");
 }
 
 }  // namespace

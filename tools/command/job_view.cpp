@@ -21,6 +21,7 @@
 #include <tuple>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/unique_fd.h"
 #include "commands.h"
 #include "spawn/job_id.h"
@@ -276,7 +277,8 @@ bool JobViewer::look_for_page(pid_t pid, pid_t thread) {
 // Descriptors of processes are for their user alone, root excepted, who sees its own too.
 void JobViewer::find_pages() {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
-  if (processes == nullptr) return;
+  if (processes == nullptr || ::faccessat(::dirfd(processes.get()), "self", F_OK, 0) != 0)
+    throw Error(CWY_ERR_UNSUPPORTED, "ranks are found in /proc, which is not mounted here");
   std::map<pid_t, Page> known = std::exchange(pages_, {});
   while (const dirent* entry = ::readdir(processes.get())) {
     const auto pid = static_cast<pid_t>(std::atol(entry->d_name));
