@@ -205,6 +205,13 @@ Result hello_in_dev_shm(const std::string& size, unsigned ranks, const std::stri
                                 " -- \"$1\" hello");
 }
 
+// Would catch: numbers of processes looked for in the /proc of another pid namespace, so that peers
+// count as gone.
+TEST(Memory, ProcOfAnotherPidNamespace) {
+  if (!can_unshare("-pf")) GTEST_SKIP() << "unshare -pf is not possible here";
+  expect_greetings(run_unshared("-pf", "exec \"$0\" run -n 3 -- \"$1\" hello"), 3);
+}
+
 // POSIX shared memory on a /dev/shm of 64 KiB, in a mount namespace of its own. The memory must
 // be refused when it is asked for, not by SIGBUS when it is touched.
 TEST(Memory, NoSpaceInDevShm) {

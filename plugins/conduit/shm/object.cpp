@@ -60,6 +60,14 @@ int open_peer_descriptor(const ObjectAddress& address) {
   return fd >= 0 || errno != ENOENT ? fd : open_descriptor(living_thread(address.pid), address.fd);
 }
 
+// Or another pid namespace's (`unshare --pid` without --mount-proc), where a number means another
+// process; or there is none.
+bool proc_is_ours() {
+  char text[16] = {};
+  const ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+  return length > 0 && std::strtol(text, nullptr, 10) == getpid();
+}
+
 // What /proc says of a process or thread, from the end of its name on. NULL: it says nothing, and
 // errno why.
 const char* status_of(uint32_t thread, char (&text)[1024]) {
@@ -94,6 +102,7 @@ uint32_t living_thread(uint32_t pid) {
 
 std::optional<uint64_t> process_start_time(uint32_t pid) {
   char text[1024];
+  if (!proc_is_ours()) return 0;
   errno = 0;
   const char* at = status_of(pid, text);
   if (at == nullptr && lacks_resources(errno)) return std::nullopt;
@@ -109,11 +118,11 @@ bool descriptors_are_visible() {
   gid_t rgid, egid, sgid;
   if (getresuid(&ruid, &euid, &suid) != 0 || getresgid(&rgid, &egid, &sgid) != 0) return false;
   return ruid == euid && euid == suid && rgid == egid && egid == sgid &&
-         prctl(PR_GET_DUMPABLE) == 1 && access("/proc/self/fd", X_OK) == 0;
+         prctl(PR_GET_DUMPABLE) == 1 && access("/proc/self/fd", X_OK) == 0 && proc_is_ours();
 }
 
 void sweep_stale_objects() {
-  DIR* directory = opendir(posix_directory);
+  DIR* directory = proc_is_ours() ? opendir(posix_directory) : nullptr;
   if (directory == nullptr) return;
   const uint64_t here = pid_namespace();
   while (const dirent* entry = readdir(directory)) {
@@ -265,6 +274,7 @@ namespace {
 
 // No such process, or one at its end: the system takes its descriptors before its entry in /proc.
 bool is_gone(uint32_t pid) {
+  if (!proc_is_ours()) return false;
   if (process_start_time(pid) == uint64_t{0}) return true;
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%u/fd", living_thread(pid));
