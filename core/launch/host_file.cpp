@@ -78,18 +78,19 @@ std::vector<std::string> read_host_file(const std::string& path) {
     if (!(words >> host)) continue;
     if (!is_name(host))
       throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not a host's name", path, number, shown(host));
-    uint32_t count = 1;
+    std::optional<uint32_t> count;
     while (words >> word) {
-      const std::optional<uint32_t> given =
-          word.rfind("slots=", 0) == 0 ? number_in(word.substr(6)) : std::nullopt;
-      if (!given)
+      if (count)
+        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' behind slots={}: a host a line", path, number,
+                    shown(word), *count);
+      if (word.starts_with("slots=")) count = number_in(word.substr(6));
+      if (!count)
         throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not of the form slots=N, N up to {}", path,
                     number, shown(word), kMostSlots);
-      count = *given;
     }
-    if (slots.size() + count > kMostSlots)
+    if (slots.size() + count.value_or(1) > kMostSlots)
       throw Error(CWY_ERR_INVALID, "{}:{}: more than {} slots", path, number, kMostSlots);
-    slots.insert(slots.end(), count, host);
+    slots.insert(slots.end(), count.value_or(1), host);
   }
   if (slots.empty()) throw Error(CWY_ERR_INVALID, "{}: no host is named", path);
   return slots;
