@@ -112,7 +112,7 @@ class StandardDescriptorsKept {
 bool keeps_action(int signal) {
   constexpr int kKept[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP, SIGTTIN, SIGTTOU,
                            SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGABRT,
-                           SIGSYS,  SIGKILL, SIGSTOP, SIGCONT, SIGURG};
+                           SIGSYS,  SIGKILL, SIGSTOP, SIGCONT, SIGURG,  SIGUSR1, SIGUSR2};
   return std::find(std::begin(kKept), std::end(kKept), signal) != std::end(kKept);
 }
 

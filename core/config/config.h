@@ -168,10 +168,11 @@ struct ConfigSources {
   std::optional<std::string> site_file;  // nullopt: <prefix>/etc/causeway.yaml if it exists
   // From GASNET_* variables: a label that names the variable, "path.to.key=value".
   std::vector<std::pair<std::string, std::string>> gasnet;
-  std::vector<std::string> files;           // CAUSEWAY_CONFIG, in order
-  std::vector<std::string> sets;            // CAUSEWAY_SET: "path.to.key=value", in order
-  std::vector<std::string> flags;           // --set of a command, over these
-  std::vector<std::string> variables;       // CAUSEWAY_*, by name, to be known ones
+  std::vector<std::string> files;      // CAUSEWAY_CONFIG, in order
+  std::vector<std::string> sets;       // CAUSEWAY_SET: "path.to.key=value", in order
+  std::vector<std::string> flags;      // --set of a command, over these
+  std::vector<std::string> variables;  // CAUSEWAY_*, by name, to be known ones
+  bool launches = false;               // a launcher's, which may itself be a rank of an outer job
   static ConfigSources from_environment();  // the process' identity and environment
 };
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -151,22 +150,24 @@ std::optional<std::string> default_site_file() {
   return path;
 }
 
-// Ranks have the same configuration: one of each host speaks, of other launchers rank 0; on the one
-// host of our launcher that has spoken, and does not know what the program is.
+// One rank of each host speaks; under other launchers, rank 0. On one host our launcher has spoken
+// already, except about GASNET_*, since it does not know the program.
 bool is_said_elsewhere(const Problem& warning) {
   const char* const rank = ::secure_getenv("PMIX_RANK");
   const char* const job = ::secure_getenv(kJobVariable);
   if (job == nullptr) return rank != nullptr && std::string_view(rank) != "0";
-  if (!speaks_for_host()) return true;
-  return std::strstr(job, "hosts=1,") != nullptr && !warning.where.source.starts_with("GASNET_");
+  const std::string layout = std::string(job) + ',';
+  const bool said = layout.find("hosts=1,") != std::string::npos;
+  if (said && !warning.where.source.starts_with("GASNET_")) return true;
+  return !speaks_for_host();
 }
 
-void warn_once(const std::vector<Problem>& warnings, const Config& config) {
+void warn_once(const std::vector<Problem>& warnings, const Config& config, bool launches) {
   // A process may load the same sources several times (a launcher, then a rank forked by it).
   static std::set<std::string> said;
   if (config.log_level == "error") return;
   for (const Problem& warning : warnings)
-    if (!is_said_elsewhere(warning) && said.insert(warning.str()).second)
+    if ((launches || !is_said_elsewhere(warning)) && said.insert(warning.str()).second)
       log_warn("{}", warning.str());
 }
 
@@ -195,7 +196,7 @@ CheckedConfig check_config(const ConfigSources& sources) {
 Config load_config(const ConfigSources& sources) {
   CheckedConfig checked = check_config(sources);
   if (!checked.config) throw Error(CWY_ERR_INVALID, "{}", checked.problems.text(kMostProblems));
-  warn_once(checked.warnings, *checked.config);
+  warn_once(checked.warnings, *checked.config, sources.launches);
   return std::move(*checked.config);
 }
 

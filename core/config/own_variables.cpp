@@ -10,9 +10,9 @@ namespace {
 const std::string kPrefix = "CAUSEWAY_";
 constexpr std::ptrdiff_t kForUsers = 4;  // the first of the known: those that may be meant
 // Behind them the launcher's for its ranks, and those by which a user's build may find us.
-const std::vector<std::string> kKnown = {"CONFIG", "SET",         "RANKS",        "ON_DEATH",
-                                         "JOB",    "SESSION_DIR", "STARTED_RANK", "DIR",
-                                         "HOME",   "PREFIX",      "ROOT"};
+const std::vector<std::string> kKnown = {
+    "CONFIG", "SET", "RANKS",   "ON_DEATH", "JOB",    "SESSION_DIR", "STARTED_RANK", "DIR",
+    "HOME",   "INC", "INCLUDE", "LIB",      "PREFIX", "ROOT",        "VERSION"};
 
 }  // namespace
 

@@ -185,10 +185,9 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
     } catch (const OptionRefused& e) {
       problems.add(e.where, e.text());
     } catch (const Error& e) {
-      if (!asked_for) log_info("{}", e.text());
       if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;
-      if (asked_for && config.on_load_error == LoadErrorPolicy::warn && speaks_for_host())
-        log_warn("{}", e.text());
+      const bool warn = asked_for && config.on_load_error == LoadErrorPolicy::warn;
+      log(warn && speaks_for_host() ? LogLevel::warn : LogLevel::info, "{}", e.text());
       set.failures.push_back({spec.name, e.text()});
     }
   }

@@ -1,6 +1,7 @@
 #include "launch/affinity.h"
 
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -89,9 +90,9 @@ std::vector<std::string> bind_processes(const std::vector<RankProcess>& processe
     const CpuSet set = place(topology.get(), binding, i, processes.size());
     if (!binding.to.empty() &&
         hwloc_set_proc_cpubind(topology.get(), processes[i].pid, set.get(), 0) != 0)
-      throw Error(CWY_ERR_UNSUPPORTED,
-                  "--bind {}: this host does not bind a process: {} (is /proc mounted?)",
-                  binding.to, std::strerror(errno));
+      throw Error(CWY_ERR_UNSUPPORTED, "--bind {}: this host does not bind a process: {}{}",
+                  binding.to, std::strerror(errno),
+                  ::access("/proc/self", F_OK) == 0 ? "" : "; /proc is not mounted");
     char text[512];
     hwloc_bitmap_list_snprintf(text, sizeof text, set.get());
     out.emplace_back(text);

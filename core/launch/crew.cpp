@@ -116,7 +116,6 @@ void Crew::start_server() {
       environment.push_back(std::move(entry));
     environment.push_back("CAUSEWAY_SESSION_DIR=" + plan_.session_path);
     environment.push_back(job_variable(plan_.layout));
-    if (&process == &processes_.front()) environment.back() += kSpeaks;
     send_environment(process, environment);
     events_.on_started(process.process, process.pid);
   }

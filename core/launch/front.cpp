@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -80,6 +81,7 @@ Front::Front(const char* who, double kill_grace_s, SessionDir session)
       signal_fd_(::signalfd(-1, &signals_.handled(), SFD_CLOEXEC | SFD_NONBLOCK)),
       session_(std::move(session)),
       earlier_children_(children_now()) {
+  if (!signal_fd_) throw Error(CWY_ERR_UNSUPPORTED, "signalfd: {}", std::strerror(errno));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

@@ -81,7 +81,8 @@ std::vector<std::string> read_host_file(const std::string& path) {
     std::optional<uint32_t> count;
     while (words >> word) {
       if (count)
-        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' behind slots={}: a host a line", path, number,
+        throw Error(CWY_ERR_INVALID,
+                    "{}:{}: '{}' after slots={}: a line has one host and one slots=N", path, number,
                     shown(word), *count);
       if (word.starts_with("slots=")) count = number_in(word.substr(6));
       if (!count)

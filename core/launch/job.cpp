@@ -236,11 +236,10 @@ void Job::answer_fences(double now) {
 
 namespace {
 
-// As execvp(3) would find it from there.
-bool is_file(const std::string& name, const std::string& directory) {
-  if (name.find('/') == std::string::npos) return find_program(name).has_value();
-  const std::string path = name[0] == '/' || directory.empty() ? name : directory + "/" + name;
-  return ::access(path.c_str(), X_OK) == 0;
+// As execvp(3) would find it from there; empty: nowhere.
+std::string path_of(const std::string& name, const std::string& directory) {
+  if (name.find('/') == std::string::npos) return find_program(name).value_or("");
+  return name[0] == '/' || directory.empty() ? name : directory + "/" + name;
 }
 
 }  // namespace
@@ -262,9 +261,11 @@ void Job::on_exec_failure(uint32_t process, int failure) {
           fmt::format("{}/{}", program.directory.empty() ? "." : program.directory, name).c_str(),
           X_OK) == 0)
     hint = fmt::format(" in the PATH; write ./{} for the one in the directory", name);
-  else if (failure == ENOENT && where.empty() && is_file(name, program.directory))
+  else if (failure == ENOENT && where.empty() &&
+           ::access(path_of(name, program.directory).c_str(), X_OK) == 0)
     hint = "; the file is there: the interpreter that it asks for is not";
-  else if (failure == EACCES && where.empty() && std::filesystem::is_directory(name, unreadable))
+  else if (failure == EACCES && where.empty() &&
+           std::filesystem::is_directory(path_of(name, program.directory), unreadable))
     hint = ": it is a directory";
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));

@@ -135,10 +135,11 @@ class Job final : public Keeper, private WorkforceEvents {
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_ = kNever, give_up_at_ = kNever, blame_at_ = kNever;
   double leave_at_ = kNever, tell_departed_at_ = kNever, early_at_ = kNever, decide_at_ = kNever;
-  double stopped_at_ = kNever;          // when those that are left, all stopped, are ended
-  std::string blame_;                   // what is said when blame_at_ comes
-  uint32_t left_last_ = 0;              // the process whose orderly exit armed leave_at_
-  std::optional<uint32_t> left_first_;  // the first process that left with a code, if it said so
+  double stopped_at_ = kNever;  // when those that are left, all stopped, are ended
+  std::string blame_;           // what is said when blame_at_ comes
+  uint32_t left_last_ = 0;      // the process whose orderly exit armed leave_at_
+  std::optional<std::pair<uint32_t, int>>
+      left_first_;  // process and code, of the first that said one
   int left_status_ = 0;
   bool all_leave_told_ = false;
   std::vector<uint32_t> untold_;  // ranks that have left alone, and of which nobody has been told

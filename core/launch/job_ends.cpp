@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "launch/job.h"
@@ -45,6 +46,7 @@ void Job::judge(Member& member) {
     return check_early_exits(now_s());
   }
   if (!signalled && member.said_goodbye()) return note_status(member, status);
+  if (left_first_ && left_first_->first == member.process) left_first_.reset();
   const std::string line = fmt::format("rank {} {}", name_of(member), how);
   note_failure(signalled ? WTERMSIG(member.wait_status) : 0, status);
   if (layout_.survives) return go_on_without(member, how, line);
@@ -62,9 +64,12 @@ void Job::judge(Member& member) {
 void Job::note_leaving(Member& member, int code) {
   member.leaving = true;
   member.left_at = now_s();
-  if (code > 0 && !ending_) verdict_.saw_status(code);
-  // Others leave by its word and may end before it.
-  if (code > 0 && !left_first_) left_first_ = member.process;
+  // A spare that waits leaves nothing.
+  if (code > 0 && member.rank) {
+    if (!ending_) verdict_.saw_status(code);
+    // Others leave by its word and may end before it.
+    if (!left_first_) left_first_ = {member.process, code};
+  }
   // Counted from the last that left: many ranks on few cores leave one by one. Where failures are
   // survived, so is the leave of a rank: the others end when they want to.
   if (code == 0 && left_status_ == 0 && !layout_.survives) {
@@ -105,8 +110,7 @@ void Job::tell_if_all_leave() {
 void Job::note_status(Member& member, int status) {
   verdict_.saw_status(status);
   if (left_status_ != 0) return;
-  left_status_ = status;
-  left_last_ = left_first_.value_or(member.process);
+  std::tie(left_last_, left_status_) = left_first_.value_or(std::pair(member.process, status));
   if (!layout_.survives) leave_at_ = now_s() + kTogether;
 }
 

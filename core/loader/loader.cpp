@@ -73,8 +73,8 @@ struct Loader::Impl {
     const auto same = [&](const LoadFailure& f) { return f.path == path && f.reason == reason; };
     if (std::any_of(failures.begin(), failures.end(), same)) return;
     failures.push_back({path, reason});
-    if (speak && policy == LoadErrorPolicy::warn && speaks_for_host())
-      log_warn("{}: {}", path, reason);
+    if (!speak || policy != LoadErrorPolicy::warn) return;
+    log(speaks_for_host() ? LogLevel::warn : LogLevel::info, "{}: {}", path, reason);
   }
 
   // Throws Error "<path>: reason".

@@ -5,8 +5,6 @@
 #include <pmix_common.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 namespace causeway {
 
@@ -34,17 +32,12 @@ inline constexpr const char* kCodeKey = "causeway.code";
 // A rank asks that another one, stopped by a signal (SIGSTOP), goes on. kRankKey names that.
 inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 
-// Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2", and for one of each host
-// with kSpeaks behind it.
+// Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
-inline constexpr const char* kSpeaks = ",speaks=1";
 
-// Whether this process says what every rank of its host would say alike. Other launchers tell
-// nobody which rank is the first of a host: there everybody speaks.
-inline bool speaks_for_host() {
-  const char* const job = ::secure_getenv(kJobVariable);
-  return job == nullptr || std::strstr(job, kSpeaks) != nullptr;
-}
+// Whether this process says what every rank of its host would say alike: of our launcher's jobs the
+// first to ask, which leaves a mark in the session; of other launchers' everybody.
+bool speaks_for_host();
 
 // "gdb": backtraces of all threads before a signal ends the process.
 inline constexpr const char* kDeathVariable = "CAUSEWAY_ON_DEATH";

@@ -119,8 +119,8 @@ TEST(Exit, CollectiveStatusIsTheJobs) {
 TEST(Exit, TheFirstToLeaveIsNamed) {
   for (const char* on_failure : {"abort", "continue"}) {
     Command command(job(3,
-                        {"init", "exchange", "together", "@1:leave=3", "!1:sleep=0.2", "!1:leave=3",
-                         "@1:sleep=0.6", "finalize", "exit=3"},
+                        {"init", "exchange", "together", "@1:leave=3", "!1:sleep=1", "!1:leave=4",
+                         "@1:sleep=2", "finalize", "@1:exit=3", "exit=4"},
                         {"--on-failure", on_failure}));
     const Result result = command.run();
     EXPECT_EQ(result.status, 3);

@@ -326,7 +326,7 @@ TEST(Options, SaysWhatWasMeant) {
   EXPECT_NE(further.err.find("':': --bind is no option here"), std::string::npos) << further.err;
   const Result taken = run_shell({"-n", "1", "-x", "CAUSEWAY_RANKS=2"}, "true");
   EXPECT_EQ(taken.status, 2);
-  EXPECT_NE(taken.err.find("'CAUSEWAY_RANKS' is what -n sets"), std::string::npos) << taken.err;
+  EXPECT_NE(taken.err.find("for CAUSEWAY_RANKS, give -n"), std::string::npos) << taken.err;
   const Result variable = run_shell({"-n", "1", "-x", "CAUSEWAY_FOO=1"}, "true",
                                     {{"CAUSEWAY_CONFG", "x"}, {"CAUSEWAY_DIR", "/opt"}});
   EXPECT_EQ(variable.status, 0);

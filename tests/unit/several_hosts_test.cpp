@@ -44,7 +44,7 @@ TEST(HostFile, SlotsAreInTheOrderOfLines) {
 // Would catch: nonsense that is skipped, and a name that the agent would take for an option.
 TEST(HostFile, NonsenseIsRefusedWithItsLine) {
   EXPECT_NE(refusal("a\nb slots=x\n").find(":2: 'slots=x'"), std::string::npos);
-  EXPECT_NE(refusal("a slots=2 slots=3\n").find(":1: 'slots=3' behind slots=2"), std::string::npos);
+  EXPECT_NE(refusal("a slots=2 slots=3\n").find(":1: 'slots=3' after slots=2"), std::string::npos);
   EXPECT_NE(refusal("a\nb cpus=2\n").find(":2: 'cpus=2'"), std::string::npos);
   EXPECT_NE(refusal("-oProxyCommand=x\n").find(":1: "), std::string::npos);
   EXPECT_NE(refusal("a;b\n").find(":1: "), std::string::npos);

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "commands.h"
 #include "job_view.h"
@@ -44,10 +45,12 @@ size_t ranks_elsewhere(const std::vector<RankView>& ranks) {
   return ranks[0].ranks - std::min<size_t>(ranks[0].ranks, here);
 }
 
-// The lowest of the job's ranks that is not among `ranks`, which are in order.
+// The lowest of the job's ranks that is not among `ranks`, in whatever order these are.
 uint32_t first_missing(const std::vector<RankView>& ranks) {
+  std::set<uint32_t> there;
+  for (const RankView& view : ranks) there.insert(view.rank);
   uint32_t rank = 0;
-  while (rank < ranks.size() && ranks[rank].rank == rank) ++rank;
+  while (there.count(rank) != 0) ++rank;
   return rank;
 }
 

@@ -103,8 +103,8 @@ std::string program_of(pid_t pid) {
   return plain(first.substr(first.rfind('/') + 1));
 }
 
-// What the launcher gives a rank alone, and not what a rank has started: its children are in its
-// process group, or have another parent. False: it is no such process.
+// Reads what the launcher gives a rank alone, and not what a rank has started: its children are in
+// its process group, or have another parent. False: it is no such process.
 bool read_mark(RankView& view, const ProcessStat& stat) {
   if (stat.group != view.pid || program_of(stat.parent) != program_of(::getpid())) return false;
   std::istringstream entries(file_text(proc(living_thread(view.pid, stat), "environ")));
@@ -277,7 +277,7 @@ bool JobViewer::look_for_page(pid_t pid, pid_t thread) {
 // Descriptors of processes are for their user alone, root excepted, who sees its own too.
 void JobViewer::find_pages() {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
-  if (processes == nullptr || ::faccessat(::dirfd(processes.get()), "self", F_OK, 0) != 0)
+  if (processes == nullptr || ::faccessat(::dirfd(processes.get()), "stat", F_OK, 0) != 0)
     throw Error(CWY_ERR_UNSUPPORTED, "ranks are found in /proc, which is not mounted here");
   std::map<pid_t, Page> known = std::exchange(pages_, {});
   while (const dirent* entry = ::readdir(processes.get())) {

@@ -55,6 +55,7 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
   if (launch.panes)
     sets.insert(sets.begin(), {"timeouts.start=24h", "timeouts.exit=24h", "timeouts.peer=24h"});
   sources.flags = sets;
+  sources.launches = true;
   for (const Program& program : launch.programs)
     for (const std::string& entry : program.environment)
       sources.variables.push_back(entry.substr(0, entry.find('=')));
@@ -161,7 +162,7 @@ std::string check_set(const std::string& text) {
                                                    : "'" + text + "' is not of the form path=value";
 }
 
-// Variables by which the launcher tells the ranks what options told it.
+// Variables that stand for an option, which the launcher itself has to see.
 constexpr std::pair<std::string_view, const char*> kOptionOf[] = {
     {"CAUSEWAY_CONFIG", "--config"}, {"CAUSEWAY_SET", "--set"}, {"CAUSEWAY_RANKS", "-n"}};
 
@@ -170,7 +171,7 @@ std::string check_variable(const std::string& text) {
   if (name.empty()) return "'" + text + "' names no variable";
   if (name.size() < text.size())
     for (const auto& [ours, option] : kOptionOf)
-      if (name == ours) return fmt::format("'{}' is what {} sets", name, option);
+      if (name == ours) return fmt::format("for {}, give {}", name, option);
   return name.size() < text.size() || std::getenv(name.c_str()) != nullptr
              ? ""
              : "'" + name + "' is not set here: give NAME=VALUE";
@@ -243,7 +244,8 @@ void add_host_options(Options& run, RunOptions& options) {
                                  "Hosts, one a line: NAME [slots=N]; or one line per rank")
                           .in_group(group)
                           .existing_file();
-  run.option("--hosts", options.hosts, "Hosts, separated by commas; ranks are spread evenly")
+  run.option("--hosts", options.hosts,
+             "Hosts, separated by commas: ranks are spread evenly, or without -n one for each name")
       .in_group(group)
       .check([](const std::string& list) {
         return list.empty() ? std::string("names no host") : std::string();

@@ -132,7 +132,8 @@ void sweep_stale_objects() {
     if (owner == nullptr) continue;
     if (std::sscanf(owner, ".cwy.%" SCNx64 ".%u.%" SCNu64 ".", &space, &pid, &start) != 3) continue;
     // Another namespace's pids say nothing here. Other users' objects refuse to go by themselves.
-    if (space == here && process_start_time(pid).value_or(start) != start)
+    // A start of 0 is that of a process which did not see its own.
+    if (space == here && start != 0 && process_start_time(pid).value_or(start) != start)
       shm_unlink((std::string("/") + entry->d_name).c_str());
   }
   closedir(directory);
@@ -292,6 +293,9 @@ bool is_gone(uint32_t pid) {
 }  // namespace
 
 cwy_status map_peer_object(const ObjectAddress& address, Mapping& out, cwy_err* err) {
+  if (address.fd >= 0 && !proc_is_ours())
+    return report(err, CWY_ERR_UNREACHABLE,
+                  "/proc is not that of this pid namespace; set memory: posix");
   const int fd = open_peer_descriptor(address);
   if (fd < 0) {
     const int why = errno;

@@ -103,8 +103,9 @@ void sweep_stale_objects();
 // kernel shows descriptors and memory of such only. 0: there is none.
 uint32_t living_thread(uint32_t pid);
 
-// Start time of a process in clock ticks since boot, 0 when there is no such process; nullopt when
-// this process cannot look, for want of descriptors or memory.
+// Start time of a process in clock ticks since boot, 0 when there is no such process or /proc is
+// another pid namespace's; nullopt when this process cannot look, for want of descriptors or
+// memory.
 std::optional<uint64_t> process_start_time(uint32_t pid);
 
 }  // namespace causeway::shm
