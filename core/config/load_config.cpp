@@ -156,10 +156,8 @@ bool is_said_elsewhere(const Problem& warning) {
   const char* const rank = ::secure_getenv("PMIX_RANK");
   const char* const job = ::secure_getenv(kJobVariable);
   if (job == nullptr) return rank != nullptr && std::string_view(rank) != "0";
-  const std::string layout = std::string(job) + ',';
-  const bool said = layout.find("hosts=1,") != std::string::npos;
-  if (said && !warning.where.source.starts_with("GASNET_")) return true;
-  return !speaks_for_host();
+  const bool one_host = (std::string(job) + ',').find("hosts=1,") != std::string::npos;
+  return (one_host && !warning.where.source.starts_with("GASNET_")) || !speaks_for_host();
 }
 
 void warn_once(const std::vector<Problem>& warnings, const Config& config, bool launches) {

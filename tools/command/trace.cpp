@@ -69,9 +69,8 @@ void print_summary(const Trace& t) {
   for (const cwyt_record& r : t.records) peers.insert(r.peer);
   fmt::print("{}\n", bold(fmt::format("rank {} of {} on {}, over {}, job {}", h.rank, h.size,
                                       h.host, h.over, h.job)));
-  const uint64_t lost = h.count > h.capacity ? h.count - h.capacity : 0;
   fmt::print("  {} records in {}, {} peers{}{}\n", t.records.size(), duration_text(t), peers.size(),
-             lost == 0 ? "" : fmt::format("; {} older ones were overwritten", lost),
+             t.lost == 0 ? "" : fmt::format("; {} older ones were overwritten", t.lost),
              t.unfinished == 0 ? "" : fmt::format("; {} unfinished", t.unfinished));
   std::vector<std::vector<std::string>> rows{{"operation", "accepted", "bytes", "retry", "failed",
                                               "completed later", "mean us", "longest us"}};

@@ -15,10 +15,6 @@ namespace {
 using Place = std::pair<size_t, size_t>;               // trace, record
 using Key = std::tuple<uint32_t, uint32_t, uint64_t>;  // from, to, tag
 
-bool lost_records(const Trace& trace) {
-  return trace.header.count > trace.header.capacity;
-}
-
 // Messages between two hosts bound how far the second one's clock is ahead of the first one's: at
 // most what those there seem to take, at least minus that of those back. Times are the first one's.
 struct Ways {
@@ -125,7 +121,7 @@ std::vector<Message> match_messages(const std::vector<Trace>& traces) {
   std::map<uint32_t, bool> lost;                                          // by rank
   for (size_t t = 0; t < traces.size(); ++t) {
     const uint32_t own = traces[t].header.rank;
-    lost[own] |= lost_records(traces[t]);
+    lost[own] |= traces[t].lost != 0;
     for (size_t i = 0; i < traces[t].records.size(); ++i) {
       const cwyt_record& r = traces[t].records[i];
       if (r.tag == 0 || !is_accepted(r)) continue;

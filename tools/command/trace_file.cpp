@@ -42,7 +42,7 @@ Trace read_trace(const std::string& file) {
   for (char* word : {t.header.job, t.header.over, t.header.host}) make_plain(word);
   const uint64_t bytes = std::max<uint64_t>(text->size(), CWYT_HEADER_BYTES) - CWYT_HEADER_BYTES;
   const uint64_t there = std::min({bytes / sizeof(cwyt_record), h.count, h.capacity});
-  const uint64_t first = h.count > h.capacity ? h.count - h.capacity : 0;
+  const uint64_t first = t.lost = h.count > h.capacity ? h.count - h.capacity : 0;
   t.records.reserve(there);
   for (uint64_t n = first; n < h.count; ++n) {
     const uint64_t place = n % h.capacity;

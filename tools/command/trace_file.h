@@ -30,6 +30,7 @@ struct Trace {
   std::vector<cwyt_record> records;  // the oldest first
   uint64_t unfinished = 0;           // places whose writer did not finish
   uint64_t cut = 0;                  // records that the file is too short for
+  uint64_t lost = 0;                 // older ones that were overwritten
 };
 
 [[noreturn]] void refuse_trace(const std::string& file, const std::string& why);

@@ -42,13 +42,16 @@ class Timeline {
   std::string about() const {
     std::set<std::string> hosts, unmeasured;
     int64_t uncertain = 0;
+    uint64_t lost = 0;
     for (size_t t = 0; t < traces_.size(); ++t) {
       hosts.insert(traces_[t].header.host);
+      lost += traces_[t].lost;
       if (!clocks_[t].measured) unmeasured.insert(traces_[t].header.host);
       uncertain = std::max(uncertain, clocks_[t].uncertain_ns);
     }
     const std::string all =
-        fmt::format("{} rank(s), {} message(s) with both ends", traces_.size(), messages_.size());
+        fmt::format("{} rank(s), {} message(s) with both ends{}", traces_.size(), messages_.size(),
+                    lost == 0 ? "" : fmt::format(", {} older records overwritten", lost));
     if (hosts.size() == 1) return all + "; one host, one clock";
     if (!unmeasured.empty())
       return fmt::format("{}; by the time of day, for want of messages both ways: {}", all,

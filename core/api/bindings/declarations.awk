@@ -55,6 +55,7 @@ function item(text, has_body) {
   if (has_body || text ~ /^(extern|inline) /) {
     declare(text)
   } else if (text ~ /^(typedef|struct|union|enum) /) {
+    sub(/\(\)$/, "(void)", text)  # compilers warn of none, and a generator reads the same
     lines[++count] = text ";"
   } else if (text != "") {
     print "declarations.awk: what is this? " text >"/dev/stderr"
