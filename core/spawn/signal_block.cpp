@@ -4,6 +4,7 @@ namespace causeway {
 namespace {
 
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGQUIT};
+constexpr int kNotHandled[] = {SIGTTIN, SIGTTOU, SIGCHLD};
 constexpr int kOptional[] = {SIGHUP, SIGTSTP, SIGURG, SIGUSR1, SIGUSR2};
 
 bool standard(const struct sigaction& action) {
@@ -22,7 +23,7 @@ SignalBlock::SignalBlock() {
   }
   sigset_t blocked = handled_;
   for (const int signal : kOptional) sigaddset(&blocked, signal);
-  for (const int signal : {SIGTTIN, SIGTTOU, SIGCHLD}) sigaddset(&blocked, signal);
+  for (const int signal : kNotHandled) sigaddset(&blocked, signal);
   ::sigprocmask(SIG_BLOCK, &blocked, &before_);
   // An ignored SIGCHLD would have the kernel reap the keeper and the ranks, statuses and all.
   // Setting the default action drops a SIGCHLD that is pending, as one may be in a keeper which was

@@ -5,8 +5,7 @@
 
 namespace causeway {
 
-// Signals that a launcher passes on to the ranks, and that do not ask the job to end: SIGURG asks
-// ranks what they wait for, the others mean what the program says.
+// Signals that a launcher only passes on to the ranks. SIGURG asks them what they wait for.
 constexpr bool only_passed_on(int signal) {
   return signal == SIGTSTP || signal == SIGCONT || signal == SIGURG || signal == SIGUSR1 ||
          signal == SIGUSR2;

@@ -29,12 +29,13 @@ std::string state_text(const RankView& rank) {
     return word == "starts" ? word + " " + duration_text(rank.waited_s()) : word;
   const size_t more = rank.waits.size() - 1;
   const char* const at_least = rank.waits.size() == WaitEntries{}.size() ? "at least " : "";
-  return fmt::format("{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
-                     duration_text(rank.waited_s()), plain(rank.waits[0].call),
-                     plain(rank.waits[0].what) + (rank.handlers != 0 ? "; runs a handler" : ""),
-                     more == 0 ? ""
-                               : fmt::format("; {}{} more {}", at_least, more,
-                                             more == 1 ? "thread waits" : "threads wait"));
+  return fmt::format(
+      "{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
+      duration_text(rank.waited_s()), plain(rank.waits[0].call),
+      plain(rank.waits[0].what) + (rank.handlers != 0 ? "; a thread runs a handler" : ""),
+      more == 0 ? ""
+                : fmt::format("; {}{} more {}", at_least, more,
+                              more == 1 ? "thread waits" : "threads wait"));
 }
 
 namespace {
@@ -127,8 +128,9 @@ std::string json_of(const RankView& rank) {
                        since(wait.since_ns, rank.looked_ns), wait.thread);
   });
   if (rank.taken_ns != 0)
-    out += fmt::format(R"(,"counted_s_ago":{:.3f},"connections":{},{})",
-                       since(rank.taken_ns, rank.looked_ns), rank.connections, json_of(rank.total));
+    out += fmt::format(R"(,"counted_s_ago":{:.3f},"connections":{},"handlers":{},{})",
+                       since(rank.taken_ns, rank.looked_ns), rank.connections, rank.handlers,
+                       json_of(rank.total));
   if (rank.seconds > 0)
     out +=
         fmt::format(R"(,"processor":{:.3f},"per_s":{{{}}})", rank.processor, json_of(rank.per_s));

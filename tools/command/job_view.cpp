@@ -306,7 +306,7 @@ void JobViewer::find_pages() {
 
 // By rank, each process outside the library beside none that is in it, or came before it: a shell
 // that has started the program, what a rank has left running.
-void put_in_order(std::vector<RankView>& ranks) {
+static void put_in_order(std::vector<RankView>& ranks) {
   const auto place = [](const RankView& r) { return std::tuple(r.rank, r.outside, r.began_ns); };
   std::sort(ranks.begin(), ranks.end(),
             [&](const auto& a, const auto& b) { return place(a) < place(b); });
