@@ -110,10 +110,10 @@ class StandardDescriptorsKept {
 };
 
 bool keeps_action(int signal) {
-  constexpr int kKept[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP, SIGTTIN, SIGTTOU,
-                           SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGABRT,
-                           SIGSYS,  SIGKILL, SIGSTOP, SIGCONT, SIGURG,  SIGUSR1, SIGUSR2};
-  return std::find(std::begin(kKept), std::end(kKept), signal) != std::end(kKept);
+  constexpr int kKept[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP,  SIGTTIN, SIGTTOU, SIGCHLD, SIGSEGV,
+                           SIGBUS, SIGFPE,  SIGILL,  SIGTRAP, SIGABRT, SIGSYS,  SIGKILL, SIGSTOP};
+  return only_passed_on(signal) ||
+         std::find(std::begin(kKept), std::end(kKept), signal) != std::end(kKept);
 }
 
 // Signals that the program handles are ignored from now on: their default action, which execve(2)

@@ -65,15 +65,6 @@ std::vector<std::string> unpack_table(const std::string& table, size_t count) {
   return cards;
 }
 
-// A number in "ranks=4,spares=1,...", which our launcher says of the job.
-std::optional<uint32_t> number_of_job(const std::string& text, const std::string& name) {
-  std::istringstream in(text);
-  for (std::string item; std::getline(in, item, ',');)
-    if (item.rfind(name + "=", 0) == 0)
-      return static_cast<uint32_t>(std::strtoul(item.c_str() + name.size() + 1, nullptr, 10));
-  return std::nullopt;
-}
-
 std::string environment(const char* name) {
   const char* value = ::secure_getenv(name);
   return value == nullptr ? "" : value;

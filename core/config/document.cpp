@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/shown_text.h"
+
 namespace causeway {
 namespace {
 
@@ -214,7 +216,7 @@ bool check_characters(const std::string& text, const std::string& source, Proble
   Origin where{source, 1, 1};
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t' && c != '\r') || byte == 0x7f) {
+    if (is_control(c) && c != '\n' && c != '\t' && c != '\r') {
       problems.add(where, fmt::format("not valid YAML: the control character 0x{:02x}; "
                                       "expected UTF-8 text",
                                       byte));
@@ -267,12 +269,7 @@ std::string describe(const Node& node) {
 }
 
 std::string quoted(const std::string& text) {
-  constexpr size_t most = 60;
-  std::string shown;
-  for (const char c : text.substr(0, most))
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  if (text.size() > most) shown += "...";
-  return "'" + shown + "'";
+  return "'" + shown(text) + "'";
 }
 
 std::optional<Node> parse_document(const std::string& given, const std::string& source,

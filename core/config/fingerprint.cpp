@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/shown_text.h"
 #include "config/document.h"
 
 namespace causeway {
@@ -27,7 +28,7 @@ std::string scalar_text(const std::string& text) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    } else if (is_control(c)) {
       out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     } else {
       out += c;

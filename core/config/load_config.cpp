@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -150,14 +151,14 @@ std::optional<std::string> default_site_file() {
   return path;
 }
 
-// One rank of each host speaks; under other launchers, rank 0. On one host our launcher has spoken
-// already, except about GASNET_*, since it does not know the program.
+// A single rank of each host speaks; under other launchers, rank 0. On one host our launcher has
+// spoken already, except about GASNET_*, since it does not know the program.
 bool is_said_elsewhere(const Problem& warning) {
   const char* const rank = ::secure_getenv("PMIX_RANK");
   const char* const job = ::secure_getenv(kJobVariable);
   if (job == nullptr) return rank != nullptr && std::string_view(rank) != "0";
-  const bool one_host = (std::string(job) + ',').find("hosts=1,") != std::string::npos;
-  return (one_host && !warning.where.source.starts_with("GASNET_")) || !speaks_for_host();
+  return (number_of_job(job, "hosts") == 1u && !warning.where.source.starts_with("GASNET_")) ||
+         !speaks_for_host();
 }
 
 void warn_once(const std::vector<Problem>& warnings, const Config& config, bool launches) {
@@ -186,7 +187,7 @@ CheckedConfig check_config(const ConfigSources& sources) {
   for (const std::string& item : sources.sets) loading.add_set(item, "CAUSEWAY_SET");
   for (const std::string& item : sources.flags) loading.add_set(item, "--set");
   for (const std::string& variable : sources.variables)
-    if (auto warning = check_variable(variable)) out.warnings.push_back(std::move(*warning));
+    if (auto warning = unknown_variable(variable)) out.warnings.push_back(std::move(*warning));
   loading.finish();
   return out;
 }
@@ -214,7 +215,9 @@ ConfigSources ConfigSources::from_environment() {
   }
   if (const char* sets = ::secure_getenv("CAUSEWAY_SET"); sets != nullptr)
     sources.sets = split_sets(sets);
-  sources.variables = own_variables();
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (std::string_view(*entry).starts_with("CAUSEWAY_"))
+      sources.variables.emplace_back(*entry, std::strcspn(*entry, "="));
   return sources;
 }
 

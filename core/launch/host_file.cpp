@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/regular_file.h"
+#include "base/shown_text.h"
 
 namespace causeway::launch {
 namespace {
@@ -21,13 +22,6 @@ bool is_name(const std::string& word) {
          word.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
              ".-_@:") == std::string::npos;
-}
-
-// A word that may be anything, for a message: cut, and without what a terminal would obey.
-std::string shown(std::string word) {
-  for (char& c : word)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  return word.size() <= 60 ? word : word.substr(0, 60) + "...";
 }
 
 std::optional<uint32_t> number_in(const std::string& text) {

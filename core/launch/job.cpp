@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
@@ -237,10 +236,19 @@ void Job::answer_fences(double now) {
 
 namespace {
 
-// As execvp(3) would find it from there; empty: nowhere.
-std::string path_of(const std::string& name, const std::string& directory) {
-  if (name.find('/') == std::string::npos) return find_program(name).value_or("");
-  return name[0] == '/' || directory.empty() ? name : directory + "/" + name;
+// Of a program that execvp(3) does not execute: what is there all the same.
+std::string hint_of(int failure, const std::string& name, const std::string& directory) {
+  const bool searched = name.find('/') == std::string::npos;
+  const std::string here =
+      directory.empty() || name.starts_with('/') ? name : directory + "/" + name;
+  if (failure == ENOENT && searched && ::access(here.c_str(), X_OK) == 0)
+    return fmt::format(" in the PATH; write ./{} for the one in the directory", name);
+  const std::string path = searched ? find_program(name).value_or("") : here;
+  if (failure == ENOENT && ::access(path.c_str(), X_OK) == 0)
+    return "; the file is there: the interpreter that it asks for is not";
+  const bool folder =
+      failure == EACCES && !path.empty() && ::access((path + "/.").c_str(), F_OK) == 0;
+  return folder ? ": it is a directory" : "";
 }
 
 }  // namespace
@@ -255,19 +263,7 @@ void Job::on_exec_failure(uint32_t process, int failure) {
   const Program& program = program_of(programs, process);
   const bool place = failure < 0;
   const std::string& name = place ? program.directory : program.command[0];
-  std::string hint;
-  std::error_code unreadable;
-  if (failure == ENOENT && where.empty() && name.find('/') == std::string::npos &&
-      ::access(
-          fmt::format("{}/{}", program.directory.empty() ? "." : program.directory, name).c_str(),
-          X_OK) == 0)
-    hint = fmt::format(" in the PATH; write ./{} for the one in the directory", name);
-  else if (failure == ENOENT && where.empty() &&
-           ::access(path_of(name, program.directory).c_str(), X_OK) == 0)
-    hint = "; the file is there: the interpreter that it asks for is not";
-  else if (failure == EACCES && where.empty() &&
-           std::filesystem::is_directory(path_of(name, program.directory), unreadable))
-    hint = ": it is a directory";
+  const std::string hint = where.empty() ? hint_of(failure, name, program.directory) : "";
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));
   kill_all();

@@ -11,14 +11,14 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/shown_text.h"
 
 namespace causeway {
 
 // At most `most` bytes, no control characters, no blank at either end.
 inline std::string one_line(std::string_view text, size_t most = 400) {
   std::string line(text.substr(0, std::min(text.size(), most)));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  std::ranges::replace_if(line, is_control, ' ');
   const size_t first = line.find_first_not_of(' ');
   if (first == std::string::npos) return {};
   line = line.substr(first, line.find_last_not_of(' ') - first + 1);

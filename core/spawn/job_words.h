@@ -5,6 +5,8 @@
 #include <pmix_common.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace causeway {
 
@@ -34,6 +36,7 @@ inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
+std::optional<uint32_t> number_of_job(const std::string& job, const std::string& name);
 
 // Whether this process says what every rank of its host would say alike: of our launcher's jobs the
 // first to ask, which leaves a mark in the session; of other launchers' everybody.
