@@ -233,9 +233,7 @@ void add_bench(Options& app, int& status) {
   sub.option("--report", options->report,
              "Write DIR/index.html, a page of plots and tables of --sweep and --scale (of all "
              "sweeps where neither is asked for) that needs no network, and the JSON beside it")
-      .check([](const std::string& path) {
-        return std::string(path.empty() ? "names no directory" : "");
-      })
+      .not_empty("directory")
       .named("DIR");
   sub.option(
          "--hosts", request.hosts,

@@ -15,7 +15,6 @@
 #include "collective/table.h"
 #include "commands.h"
 #include "config/load_config.h"
-#include "config/own_variables.h"
 #include "config/peer_rules.h"
 #include "connection/prepare.h"
 #include "kinds/device.h"
@@ -301,7 +300,7 @@ void add_check_config(Options& app, int& status) {
         ConfigSources sources;
         if (arguments->no_site) sources.site_file = "";
         sources.files = arguments->files;
-        sources.variables = own_variables();
+        sources.variables = ConfigSources::from_environment().variables;
         add_sets(sources, arguments->sets);
         status = report(*arguments, check_config(sources));
       });

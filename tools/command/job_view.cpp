@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -106,22 +105,22 @@ std::string program_of(pid_t pid) {
 // Reads what the launcher gives a rank alone, and not what a rank has started: its children are in
 // its process group, or have another parent. False: it is no such process.
 bool read_mark(RankView& view, const ProcessStat& stat) {
-  if (stat.group != view.pid || program_of(stat.parent) != program_of(::getpid())) return false;
+  static const std::string command = program_of(::getpid());
+  if (stat.group != view.pid || program_of(stat.parent) != command) return false;
   std::istringstream entries(file_text(proc(living_thread(view.pid, stat), "environ")));
-  uint32_t hosts = 0, spares = 0;
   for (std::string entry; std::getline(entries, entry, '\0');) {
     const std::string_view text = entry;
     const std::string value = entry.substr(std::min(entry.find('='), entry.size() - 1) + 1);
     if (text.starts_with("PMIX_RANK=")) view.rank = static_cast<uint32_t>(std::atol(value.c_str()));
-    if (text.starts_with(std::string(kJobVariable) + "="))
-      std::sscanf(value.c_str(), "ranks=%u,spares=%u,%*[^,],hosts=%u", &view.ranks, &spares,
-                  &hosts);
+    if (text.starts_with(std::string(kJobVariable) + "=")) {
+      view.ranks = number_of_job(value, "ranks").value_or(0);
+      view.ranks_here = number_of_job(value, "hosts") == 1u ? view.ranks : 0;
+    }
     if (text.starts_with("CAUSEWAY_SESSION_DIR=")) {
       const std::string name = value.substr(value.rfind('/') + 1);
       view.job = plain(name.substr(0, name.find('.')));  // behind a point: a relay's host
     }
   }
-  view.ranks_here = hosts == 1 ? view.ranks : 0;
   view.outside = true;
   const auto ticks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
   timespec up{};  // the clock in which the kernel tells of starts
@@ -241,7 +240,7 @@ bool JobViewer::take_page(pid_t pid, int fd) {
   const auto bytes = static_cast<size_t>(info.st_size);
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
-  Page page{{static_cast<StatusPage*>(at), {bytes}}, 0, 0, 0, {}};
+  Page page{{static_cast<StatusPage*>(at), {bytes}}, 0, 0, 0, {}, {}};
   if (page.at->magic.load(std::memory_order_acquire) != StatusPage::kMagic) return false;
   if (page.at->version != StatusPage::kVersion) {
     if (refused_.insert(pid).second)
@@ -295,7 +294,7 @@ void JobViewer::find_pages() {
     RankView outside;
     outside.pid = pid;
     if (!look_for_page(pid, living_thread(pid, stat)) && read_mark(outside, stat))
-      pages_.try_emplace(pid);
+      pages_[pid].mark = std::move(outside);
     const auto found = pages_.find(pid);
     if (found == pages_.end()) continue;
     found->second.started = stat.started;
@@ -323,13 +322,11 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
   for (const auto& [pid, page] : pages_) {
     const ProcessStat stat(pid);
     if (stat.started != page.started) continue;
-    RankView view;
+    RankView view = page.mark;
     view.pid = pid;
     if (page.at != nullptr) {
       view.job = plain({page.at->job, ::strnlen(page.at->job, sizeof page.at->job)});
       view.phase = page.at->phase.load(std::memory_order_acquire);
-    } else if (!read_mark(view, stat)) {
-      continue;
     }
     view.launcher = launcher_of(view.job, stat.parent);
     describe_process(view, stat);

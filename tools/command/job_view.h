@@ -66,7 +66,7 @@ class JobViewer {
     std::unique_ptr<StatusPage, Unmap> at;  // NULL: the process is outside the library
     uint32_t peers = 0;
     uint64_t started = 0, stack = 0;  // of its process, as ProcessStat has them
-    RankView last;
+    RankView mark, last;  // `mark`: of a process outside the library, by the launcher's words
   };
   void find_pages();
   // `thread`: one of the process that lives.

@@ -247,9 +247,7 @@ void add_host_options(Options& run, RunOptions& options) {
   run.option("--hosts", options.hosts,
              "Hosts, separated by commas: ranks are spread evenly, or without -n one for each name")
       .in_group(group)
-      .check([](const std::string& list) {
-        return list.empty() ? std::string("names no host") : std::string();
-      })
+      .not_empty("host")
       .excludes(file);
   run.option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
       .in_group(group)
@@ -356,9 +354,7 @@ void add_run_options(Options& run, RunOptions& options) {
       run.flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
   run.option("--output-dir", options.output_dir,
              "Directory for a file per rank: rank.N.out and rank.N.err")
-      .check([](const std::string& path) {
-        return std::string(path.empty() ? "names no directory" : "");
-      })
+      .not_empty("directory")
       .excludes(tags);
   add_place_options(run, options);
   run.option("--timeout", options.timeout_s, "End the job after this many seconds").positive();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/shown_text.h"
 #include "text.h"
 
 namespace causeway::command {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/shown_text.h"
 
 namespace causeway::command {
 namespace {

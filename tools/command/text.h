@@ -56,11 +56,6 @@ inline std::string plain(std::string text) {
 // Columns of a page: those of the terminal, or COLUMNS where there is none, or 100.
 size_t page_columns();
 
-// Not for terminals, nor for XML.
-inline bool is_control(char c) {
-  return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
-}
-
 // The same text in lines of at most so many columns: broken at spaces, else behind '/' or ',', else
 // anywhere. '?' stands for control characters.
 std::vector<std::string> folded(std::string_view text, size_t columns);

@@ -78,6 +78,11 @@ Option Option::positive() {
 Option Option::existing_file() {
   return Option(option_->check(CLI::ExistingFile));
 }
+Option Option::not_empty(const std::string& noun) {
+  return Option(option_->check([noun](const std::string& value) {
+    return value.empty() ? "names no " + noun : std::string();
+  }));
+}
 Option Option::one_of(std::vector<std::string> words) {
   return Option(option_->check(CLI::IsMember(std::move(words))));
 }

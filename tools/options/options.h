@@ -40,6 +40,7 @@ class Option {
   Option in_range(T least, T most);
   Option positive();
   Option existing_file();
+  Option not_empty(const std::string& noun);  // "names no" noun, otherwise
   Option one_of(std::vector<std::string> words);
   // Returns what is wrong with a value, or nothing.
   Option check(std::string (*complaint)(const std::string& value));
