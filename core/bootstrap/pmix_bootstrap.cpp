@@ -15,6 +15,7 @@
 #include "bootstrap/stand_in_directory.h"
 #include "spawn/job_id.h"
 #include "spawn/job_words.h"
+#include "spawn/limits.h"
 #include "spawn/prompt_sockets.h"
 
 namespace causeway {
@@ -148,6 +149,7 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
     pmix_status_t status;
     pmix_proc_t self;
   };
+  demand_affinity();
   const StandInDirectory directory;
   const auto got = within(limit_of(timeout_ns), [] {
     Joined joined{};

@@ -18,6 +18,7 @@
 #include "launch/siphash.h"
 #include "launch/watch.h"
 #include "spawn/job_words.h"
+#include "spawn/limits.h"
 #include "spawn/pipes.h"
 #include "spawn/prompt_sockets.h"
 
@@ -237,6 +238,7 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   const bool no = false;
   info.add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
   guard_connections();
+  demand_affinity();
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
   send_promptly(is_listening);
 }

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -99,6 +102,20 @@ void demand_descriptors(size_t processes, size_t others) {
               "{} processes need {} open files, but the limit on open files (ulimit -Hn) is {}, "
               "which is enough for {}",
               processes, own + each * processes, *limit, *limit < own ? 0 : (*limit - own) / each);
+}
+
+bool affinity_is_known() {
+  std::array<unsigned long, 1024> mask;  // of more processors than Linux knows
+  return ::secure_getenv("HWLOC_SYNTHETIC") != nullptr ||
+         ::syscall(SYS_sched_getaffinity, 0, sizeof mask, mask.data()) >= 0;
+}
+
+void demand_affinity() {
+  if (!affinity_is_known())
+    throw Error(CWY_ERR_UNSUPPORTED,
+                "sched_getaffinity(): {}; PMIx's hwloc cannot start without it: permit the call in "
+                "the container's seccomp profile, or set HWLOC_SYNTHETIC=pu:1",
+                std::strerror(errno));
 }
 
 std::string shortage(int failure) {

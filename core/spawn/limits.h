@@ -17,6 +17,11 @@ void raise_descriptor_limit();
 // on another host, both ends of two pipes.
 void demand_descriptors(size_t processes, size_t others);
 
+// Whether the kernel says where this process may run. Where it does not, hwloc asks for ever.
+bool affinity_is_known();
+// Throws Error where it is not: PMIx starts with hwloc.
+void demand_affinity();
+
 // "Too many open files; the limit on open files (ulimit -n) is 1024", for an errno.
 std::string shortage(int failure);
 

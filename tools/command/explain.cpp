@@ -19,6 +19,7 @@
 #include "explain_collectives.h"
 #include "explain_memkinds.h"
 #include "loader/one_line.h"
+#include "spawn/limits.h"
 #include "text.h"
 #include "world.h"
 
@@ -248,7 +249,7 @@ std::vector<PeerClass> explain_all(const World& world, uint32_t ranks) {
 
 std::string machine_text() {
   hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return "unknown";
+  if (!affinity_is_known() || hwloc_topology_init(&topology) != 0) return "unknown";
   std::string text = "unknown";
   if (hwloc_topology_load(topology) == 0) {
     text = fmt::format("{} package(s), {} NUMA node(s), {} core(s), {} usable processor(s)",

@@ -11,6 +11,7 @@
 #include "connection/wrapping.h"
 #include "loader/loader.h"
 #include "probe_services.h"
+#include "spawn/limits.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -25,7 +26,7 @@ using NodeSet = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 class Machine {
  public:
   Machine() {
-    if (hwloc_topology_init(&topology_) != 0) return;
+    if (!affinity_is_known() || hwloc_topology_init(&topology_) != 0) return;
     hwloc_topology_set_io_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (hwloc_topology_load(topology_) != 0) return;
     const NodeSet cpus(hwloc_bitmap_alloc());
