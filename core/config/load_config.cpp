@@ -151,14 +151,15 @@ std::optional<std::string> default_site_file() {
   return path;
 }
 
-// A single rank of each host speaks; under other launchers, rank 0. On one host our launcher has
-// spoken already, except about GASNET_*, since it does not know the program.
+// Identical warnings come from a single rank of each host; under other launchers, from rank 0. On
+// one host our launcher has spoken already, except about GASNET_*, since it does not know the
+// program.
 bool is_said_elsewhere(const Problem& warning) {
   const char* const rank = ::secure_getenv("PMIX_RANK");
   const char* const job = ::secure_getenv(kJobVariable);
   if (job == nullptr) return rank != nullptr && std::string_view(rank) != "0";
   return (number_of_job(job, "hosts") == 1u && !warning.where.source.starts_with("GASNET_")) ||
-         !speaks_for_host();
+         !speaks_for_host(warning.str());
 }
 
 void warn_once(const std::vector<Problem>& warnings, const Config& config, bool launches) {

@@ -187,7 +187,7 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
     } catch (const Error& e) {
       if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;
       const bool warn = asked_for && config.on_load_error == LoadErrorPolicy::warn;
-      log(warn && speaks_for_host() ? LogLevel::warn : LogLevel::info, "{}", e.text());
+      log(warn && speaks_for_host(e.text()) ? LogLevel::warn : LogLevel::info, "{}", e.text());
       set.failures.push_back({spec.name, e.text()});
     }
   }

@@ -74,7 +74,7 @@ struct Loader::Impl {
     if (std::any_of(failures.begin(), failures.end(), same)) return;
     failures.push_back({path, reason});
     if (!speak || policy != LoadErrorPolicy::warn) return;
-    log(speaks_for_host() ? LogLevel::warn : LogLevel::info, "{}: {}", path, reason);
+    log(speaks_for_host(line) ? LogLevel::warn : LogLevel::info, "{}: {}", path, reason);
   }
 
   // Throws Error "<path>: reason".

@@ -1,9 +1,11 @@
 #include "spawn/job_words.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -16,15 +18,12 @@ std::optional<uint32_t> number_of_job(const std::string& job, const std::string&
   return static_cast<uint32_t>(std::strtoul(job.c_str() + at + name.size() + 1, nullptr, 10));
 }
 
-bool speaks_for_host() {
-  static const bool speaks = [] {
-    const char* const session = ::secure_getenv("CAUSEWAY_SESSION_DIR");
-    if (session == nullptr) return true;
-    const UniqueFd made(::open((std::string(session) + "/spoken").c_str(),
-                               O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
-    return made || errno != EEXIST;
-  }();
-  return speaks;
+bool speaks_for_host(const std::string& text) {
+  const char* const session = ::secure_getenv("CAUSEWAY_SESSION_DIR");
+  if (session == nullptr) return true;
+  const std::string mark = fmt::format("{}/said-{:x}", session, std::hash<std::string>()(text));
+  const UniqueFd made(::open(mark.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+  return made || errno != EEXIST;
 }
 
 }  // namespace causeway

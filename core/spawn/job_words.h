@@ -38,9 +38,9 @@ inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 std::optional<uint32_t> number_of_job(const std::string& job, const std::string& name);
 
-// Whether this process says what every rank of its host would say alike: of our launcher's jobs the
-// first to ask, which leaves a mark in the session; of other launchers' everybody.
-bool speaks_for_host();
+// Whether this process says a text that ranks of its host may have alike: of our launcher's jobs
+// the first with that text, which leaves a mark in the session; of other launchers' everybody.
+bool speaks_for_host(const std::string& text);
 
 // "gdb": backtraces of all threads before a signal ends the process.
 inline constexpr const char* kDeathVariable = "CAUSEWAY_ON_DEATH";
