@@ -112,6 +112,33 @@ TEST_F(Sandbox, UnknownCalls) {
   expect_works(refusing(ENOSYS), {"", "eth"});
 }
 
+// Would catch: a start that never ends, for hwloc asks again and again; an answer that does not
+// help.
+TEST_F(Sandbox, NobodyTellsTheProcessors) {
+  Words outside{DENY, std::to_string(EPERM), std::to_string(SYS_sched_getaffinity)};
+  const Result result = in(outside, a_job());
+  EXPECT_EQ(result.status, 1) << result.out << result.err;
+  EXPECT_EQ(count(result.err, "sched_getaffinity(): "), 1u) << result.err;
+  EXPECT_NE(result.err.find("set HWLOC_SYNTHETIC=pu:1\n"), std::string::npos) << result.err;
+  outside.insert(outside.begin(), {"env", "HWLOC_SYNTHETIC=pu:1"});
+  expect_works(outside, {""});
+}
+
+// Would catch: a warning that no rank gives, for the rank that speaks for its host does not see
+// why.
+TEST_F(Sandbox, ARankAloneIsRefused) {
+  const std::string deny = DENY " " + std::to_string(EPERM) + " " + std::to_string(SYS_bind);
+  const Result result =
+      Command({run_command(), "run", "-n", "3", "--timeout", "100", "--set",
+               "conduits.eth.device=lo", "--set", "peers=[{use: [self, shm, eth]}]", "--", "sh",
+               "-c", "[ $PMIX_RANK = 2 ] || exec \"$@\"; exec " + deny + " \"$@\"", "sh",
+               SPEC_PROGRAM, "versions"})
+          .run(120.0);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_EQ(count(result.err, "rank 2/3: warning: conduit eth"), 1u) << result.err;
+  EXPECT_EQ(count(result.err, "warning"), 1u) << result.err;
+}
+
 // Would catch: a start, a choice of processors or a look at a neighbour that needs the kernel's
 // files. (UCX needs them.)
 TEST_F(Sandbox, NoKernelFiles) {
