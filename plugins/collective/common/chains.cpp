@@ -68,9 +68,8 @@ void broadcast_scatter_allgather(const Run& run) {
     send(run, real(c), k, data + at, parts.at(end_of(c, k)) - at,
          {arrival, at - parts.at(v), kNone});
   }
-  if (v == 0 && run.args->dst != run.args->src) {
+  if (v == 0 && run.args->dst != run.args->src)
     copy(run, run.args->dst, run.args->src, total_bytes(run));
-  }
   // Step i: block v - i goes on to v + 1, block v - 1 - i comes.
   When when{arrival, 0, kNone};
   for (uint32_t i = 0; i + 1 < size; ++i) {
@@ -97,13 +96,12 @@ void reduce_one_chain(const Run& run) {
     last = fold(run, (rank + 1) % size, 0, into, run.args->src, bytes, false);
     result = into;
   }
-  if (v != 0) {
+  if (v != 0)
     last = send(run, (rank + size - 1) % size, 0, result, bytes, {last, 0, kNone});
-  } else if (detour) {
+  else if (detour)
     send(run, run.args->root, 1, result, bytes, {last, 0, kNone});
-  } else if (result != run.args->dst) {
+  else if (result != run.args->dst)
     copy(run, run.args->dst, result, bytes);  // a team of one
-  }
   if (is_target && detour) receive(run, top, 1, run.args->dst, bytes, {kNone, 0, last});
 }
 

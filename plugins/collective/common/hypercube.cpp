@@ -118,9 +118,8 @@ void reduce_all_doubling(const Run& run) {
     mine = {dst, fold(run, peer, k, dst, mine.at, bytes, peer_is_lower, {gone, 0, kNone})};
   }
   if (mine.at != dst) mine = {dst, copy(run, dst, mine.at, bytes)};  // a team of one
-  if (cube.paired()) {
+  if (cube.paired())
     send(run, run.info->rank - 1, cube.pair_channel(), dst, bytes, {mine.last, 0, kNone});
-  }
 }
 
 void reduce_all_rabenseifner(const Run& run) {
@@ -141,9 +140,8 @@ void reduce_all_rabenseifner(const Run& run) {
     last = receive(run, peer, k, dst + other.from * element, (other.to - other.from) * element,
                    {kNone, 0, last});
   }
-  if (cube.paired()) {
+  if (cube.paired())
     send(run, run.info->rank - 1, cube.pair_channel(), dst, bytes, {kNone, 0, last});
-  }
 }
 
 // The second half gathers towards the root's corner only.
@@ -170,9 +168,8 @@ void reduce_one_rabenseifner(const Run& run) {
     last = receive(run, peer, k, into + other.from * element, (other.to - other.from) * element,
                    {kNone, 0, last});
   }
-  if (target.outside()) {
+  if (target.outside())
     send(run, run.args->root, cube.pair_channel(), into, bytes, {kNone, 0, last});
-  }
 }
 
 }  // namespace base

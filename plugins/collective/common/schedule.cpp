@@ -155,9 +155,8 @@ Moved put_piece(const Run& run, Action& a) {
   count_straight(s, a);
   const uint64_t n = piece_length(a, s.straight_bytes);
   if (!released(s, a, a.done + n) || s.puts - s.freed == kMostPuts ||
-      !has_credit(run, a, kMostPuts)) {
+      !has_credit(run, a, kMostPuts))
     return {false, CWY_OK};
-  }
   uint32_t* const done = &s.put_done[s.puts % kMostPuts];
   *done = 0;
   const cwy_status status =
@@ -185,9 +184,8 @@ Moved free_sources(Schedule& s) {
 
 Moved send_piece(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
-  if (a.channel == s.straight_channel && s.out_way != Way::slots) {
+  if (a.channel == s.straight_channel && s.out_way != Way::slots)
     return s.out_way == Way::unknown ? find_way_out(run, a) : put_piece(run, a);
-  }
   const uint64_t n = piece_length(a, s.piece_bytes);
   if (!released(s, a, a.done + n)) return {false, CWY_OK};
   const uint32_t slot = a.channel * s.slots + a.piece % s.slots;
@@ -216,11 +214,10 @@ void consume(const Run& run, const Action& a, const uint8_t* incoming, uint64_t 
 // Which way the sender has taken, by its first signal.
 void find_way_in(const Run& run, const Action& a) {
   Schedule& s = *run.schedule;
-  if (run.s->signal(run.team, run.seq, straight_signal(s)) != 0) {
+  if (run.s->signal(run.team, run.seq, straight_signal(s)) != 0)
     s.in_way = Way::straight;
-  } else if (run.s->signal(run.team, run.seq, a.channel * s.slots) != 0) {
+  else if (run.s->signal(run.team, run.seq, a.channel * s.slots) != 0)
     s.in_way = Way::slots;
-  }
 }
 
 // How pieces come in on the action's channel.
@@ -253,9 +250,8 @@ Moved take_piece(const Run& run, Action& a) {
   if (a.right == nullptr) {
     const uint64_t n = piece_length(a, in.piece_bytes);
     if (!released(s, a, a.done + n)) return {false, CWY_OK};
-    if (run.s->signal(run.team, run.seq, in.signal) < a.piece / in.window + 1) {
+    if (run.s->signal(run.team, run.seq, in.signal) < a.piece / in.window + 1)
       return {false, CWY_OK};
-    }
     // A piece that came straight is where it belongs; a piece in a slot has that signal's number.
     const uint8_t* const bytes = straight ? a.data + a.done : s.scratch + in.signal * s.slot_bytes;
     if (n != 0) consume(run, a, bytes, n);
@@ -279,11 +275,10 @@ Moved work_locally(const Run& run, Action& a) {
   const uint64_t left = a.bytes - a.done;
   const uint64_t n = a.kind == Kind::copy && left > kCopyBytes ? kCopyBytes : left;
   if (!released(s, a, a.done + n)) return {false, CWY_OK};
-  if (a.kind == Kind::copy) {
+  if (a.kind == Kind::copy)
     run.s->copy(run.team, run.seq, a.data + a.done, a.other + a.done, n);
-  } else {
+  else
     run.s->reduce_into(run.team, run.seq, a.other, a.right, a.data, n / s.element);
-  }
   a.done += n;
   if (a.done == a.bytes) a.pieces = 0;
   return {true, CWY_OK};

@@ -29,9 +29,8 @@ uint32_t tree_capacity(uint32_t channels) {
 }
 
 void send_down(const Run& run, const Binomial& tree, const void* data, uint64_t bytes, When when) {
-  for (uint32_t k = tree.levels(); k-- != 0;) {
+  for (uint32_t k = tree.levels(); k-- != 0;)
     if (tree.has_child(k)) send(run, tree.child(k), k, data, bytes, when);
-  }
 }
 
 // Combines what this member and those below it have into `into`; returns the last action. Leaves
@@ -51,9 +50,8 @@ int32_t fold_children(const Run& run, const Binomial& tree, void* into, uint64_t
 // is moved, so nothing can be followed: each signal waits for the whole of the one before.
 int32_t signal_up(const Run& run, const Binomial& tree) {
   int32_t last = kNone;
-  for (uint32_t k = 0; k < tree.levels(); ++k) {
+  for (uint32_t k = 0; k < tree.levels(); ++k)
     if (tree.has_child(k)) last = receive(run, tree.child(k), k, nullptr, 0, {kNone, 0, last});
-  }
   if (!tree.is_root())
     send(run, tree.parent(), tree.parent_channel(), nullptr, 0, {kNone, 0, last});
   return last;
@@ -127,9 +125,7 @@ void broadcast_knomial(const Run& run) {
       if (child < size) send(run, real(child), 3 * p + digit - 1, data, bytes, when);
     }
   }
-  if (v == 0 && run.args->dst != run.args->src) {
-    copy(run, run.args->dst, run.args->src, bytes);
-  }
+  if (v == 0 && run.args->dst != run.args->src) copy(run, run.args->dst, run.args->src, bytes);
 }
 
 // Where order matters the tree's root is rank 0, so that the members below a child are a stretch
@@ -149,17 +145,14 @@ void reduce_one_binomial(const Run& run) {
     last = fold_children(run, tree, into, bytes);
     result = into;
   }
-  if (!tree.is_root()) {
+  if (!tree.is_root())
     last = send(run, tree.parent(), tree.parent_channel(), result, bytes, {last, 0, kNone});
-  } else if (detour) {
+  else if (detour)
     send(run, run.args->root, channels - 1, result, bytes, {last, 0, kNone});
-  } else if (result != run.args->dst) {
+  else if (result != run.args->dst)
     copy(run, run.args->dst, result, bytes);  // a team of one
-  }
   // Not before what was here has gone: src may be dst.
-  if (is_target && detour) {
-    receive(run, top, channels - 1, run.args->dst, bytes, {kNone, 0, last});
-  }
+  if (is_target && detour) receive(run, top, channels - 1, run.args->dst, bytes, {kNone, 0, last});
 }
 
 // Up one tree and down the same.

@@ -46,14 +46,12 @@ cwy_status flat_broadcast(const Run& run, Flat* state) {
                                   ? show(run, state, run.args->src)
                                   : tell_others(run, &state->next, run.args->src, bytes, 0, 0);
     if (status != CWY_OK) return status;
-    if (run.args->dst != run.args->src) {
+    if (run.args->dst != run.args->src)
       run.s->copy(run.team, run.seq, run.args->dst, run.args->src, bytes);
-    }
     return CWY_OK;
   }
-  if (by_posts(run)) {
+  if (by_posts(run))
     return run.s->posted(run.team, run.seq, run.args->root, 0, run.args->dst, bytes);
-  }
   if (run.signal(0) == 0) return CWY_INPROGRESS;
   uint64_t room;
   run.s->copy(run.team, run.seq, run.args->dst, run.scratch(&room), bytes);
@@ -79,9 +77,8 @@ cwy_status flat_reduce_all(const Run& run, Flat* state) {
     if (run.signal(0) + 1 != size) return CWY_INPROGRESS;
   }
   if (size == 1) {
-    if (run.args->dst != run.args->src) {
+    if (run.args->dst != run.args->src)
       run.s->copy(run.team, run.seq, run.args->dst, run.args->src, bytes);
-    }
     return CWY_OK;
   }
   // One's own slot in the scratch is free: dst may be src, which is an operand still.

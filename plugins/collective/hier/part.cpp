@@ -14,9 +14,8 @@ cwy_status put_signal(cwyl_team* t, cwyl_seq seq, uint32_t rank, const void* src
                       uint64_t offset, uint32_t signal) {
   Part& p = of(t);
   if (rank >= p.info.size || signal >= p.info.signals || offset > p.scratch_bytes ||
-      length > p.scratch_bytes - offset) {
+      length > p.scratch_bytes - offset)
     return CWY_ERR_INVALID;
-  }
   return p.services->put_signal(p.whole, seq, p.ranks[rank], src, length, p.scratch_at + offset,
                                 p.signal_at + signal);
 }

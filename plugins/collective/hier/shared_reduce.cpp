@@ -58,17 +58,15 @@ bool has_result(const Run& run, uint32_t rank) {
 // everybody's scratch: by a post, one line for all, or, where there are none, by puts.
 cwy_status say(const Run& run, SharedReduce* state, uint32_t which, const void* src,
                uint64_t length, uint64_t place) {
-  if (run.info->posts == 0) {
+  if (run.info->posts == 0)
     return tell_others(run, &state->next, src, length, place + run.info->rank * length, which);
-  }
   const cwy_status status = run.s->post(run.team, run.seq, which, src, length);
   return status == CWY_RETRY ? CWY_INPROGRESS : status;
 }
 cwy_status hear(const Run& run, SharedReduce* state, uint32_t which, uint64_t length,
                 uint64_t place) {
-  if (run.info->posts == 0) {
+  if (run.info->posts == 0)
     return run.signal(which) + 1 == run.info->size ? CWY_OK : CWY_INPROGRESS;
-  }
   uint64_t room;
   uint8_t* const scratch = run.scratch(&room);
   return hear_others(run, &state->next, which, length,
@@ -81,9 +79,8 @@ cwy_status tell_addresses(const Run& run, SharedReduce* state) {
   Address a{};
   a.good = run.s->expose(run.team, run.seq, const_cast<void*>(run.args->src), run.bytes(),
                          &a.src) == CWY_OK;
-  if (has_result(run, run.info->rank)) {
+  if (has_result(run, run.info->rank))
     a.good &= run.s->expose(run.team, run.seq, run.args->dst, run.bytes(), &a.dst) == CWY_OK;
-  }
   *own = a;
   return say(run, state, kAddresses, own, sizeof *own, 0);
 }
@@ -94,9 +91,8 @@ const Address& address_of(const Run& run, uint32_t rank) {
 }
 
 uint8_t* source_at(const Run& run, uint32_t rank, uint64_t offset) {
-  if (rank == run.info->rank) {
+  if (rank == run.info->rank)
     return static_cast<uint8_t*>(const_cast<void*>(run.args->src)) + offset;
-  }
   return static_cast<uint8_t*>(
       run.s->direct(run.team, run.seq, rank, &address_of(run, rank).src, offset));
 }
@@ -107,9 +103,8 @@ uint8_t* result_at(const Run& run, uint32_t rank, uint64_t offset) {
 }
 
 bool all_are_regions(const Run& run) {
-  for (uint32_t r = 0; r < run.info->size; ++r) {
+  for (uint32_t r = 0; r < run.info->size; ++r)
     if (address_of(run, r).good == 0) return false;
-  }
   return true;
 }
 
@@ -233,9 +228,8 @@ cwy_status transfer_chunk(const Run& run, SharedReduce* state, const Fetched& f,
       const uint32_t r = state->next;
       f.gets[r] = 1;
       if (source_at(run, r, offset) != nullptr) continue;
-      if (!transfers(run, r, false, offset, f.operand(r), bytes, &f.gets[r], &status)) {
+      if (!transfers(run, r, false, offset, f.operand(r), bytes, &f.gets[r], &status))
         return status == CWY_RETRY ? CWY_INPROGRESS : status;
-      }
     }
     state->next = 0;
     state->stage = 1;
@@ -254,11 +248,10 @@ cwy_status transfer_chunk(const Run& run, SharedReduce* state, const Fetched& f,
       const uint32_t r = state->next;
       f.puts[r] = 1;
       if (r == rank || !has_result(run, r)) continue;
-      if (uint8_t* const mapped = result_at(run, r, offset)) {
+      if (uint8_t* const mapped = result_at(run, r, offset))
         run.s->copy(run.team, run.seq, mapped, out, bytes);
-      } else if (!transfers(run, r, true, offset, out, bytes, &f.puts[r], &status)) {
+      else if (!transfers(run, r, true, offset, out, bytes, &f.puts[r], &status))
         return status == CWY_RETRY ? CWY_INPROGRESS : status;
-      }
     }
     state->next = 0;
     state->stage = 3;
@@ -454,9 +447,8 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
   const uint32_t others = run.info->size - 1;
   if (run.bytes() == 0) return CWY_OK;
   if (others == 0) {
-    if (run.args->dst != run.args->src) {
+    if (run.args->dst != run.args->src)
       run.s->copy(run.team, run.seq, run.args->dst, run.args->src, run.bytes());
-    }
     return CWY_OK;
   }
   cwy_status status = CWY_OK;

@@ -143,9 +143,8 @@ bool prepare(const Run& run, TwoLevel* t) {
   uint32_t* const identity = table + info.nbrhd_count;
   for (uint32_t i = 0; i <= most; ++i) identity[i] = i;
   // Neighborhoods are numbered by their lowest rank, so each first appears in order.
-  for (uint32_t r = 0, found = 0; found < info.nbrhd_count; ++r) {
+  for (uint32_t r = 0, found = 0; found < info.nbrhd_count; ++r)
     if (info.nbrhd_of[r] == found) leaders[found++] = r;
-  }
   if (has_root(run)) leaders[info.nbrhd_of[run.args->root]] = run.args->root;
   const uint32_t leader = leaders[info.nbrhd_index];
   t->leads = leader == info.rank;
@@ -232,13 +231,12 @@ cwy_status local_schedule(const Run& run, TwoLevel* t, Stage& stage, bool up) {
     memset(&t->schedule, 0, sizeof t->schedule);
     const bool chain =
         run.bytes() >= kChainBytes || (has_domains(run) && stage.group.size > kMostInTree);
-    if (run.args->operation == CWYL_BARRIER) {
+    if (run.args->operation == CWYL_BARRIER)
       up ? base::barrier_up(inner) : base::barrier_down(inner);
-    } else if (up) {
+    else if (up)
       chain ? base::reduce_one_chain(inner) : base::reduce_one_binomial(inner);
-    } else {
+    else
       chain ? base::broadcast_chain(inner) : base::broadcast_binomial(inner);
-    }
     base::finish(inner);
   }
   return base::execute(inner);

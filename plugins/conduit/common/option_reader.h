@@ -37,9 +37,8 @@ class OptionReader {
   void choice(const char* key, const char* const (&words)[N], Enum& out) {
     std::string value;
     text(key, value);
-    for (size_t i = 0; i < N; ++i) {
+    for (size_t i = 0; i < N; ++i)
       if (value == words[i]) out = static_cast<Enum>(i);
-    }
   }
   cwy_status status() const { return status_; }
 

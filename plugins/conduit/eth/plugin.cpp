@@ -55,10 +55,9 @@ void Network::list_devices(const Options&, cwyc_device_fn fn, void* arg) {
   for (const Interface& one : all) {
     if (!listed.insert(one.name).second) continue;
     std::string addresses;
-    for (const Interface& other : all) {
+    for (const Interface& other : all)
       if (other.name == one.name)
         addresses += (addresses.empty() ? "" : ", ") + text_of(other.place);
-    }
     tell_device(fn, arg, one.name, addresses, interface_facts(one.name));
   }
 }

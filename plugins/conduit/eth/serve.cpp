@@ -7,10 +7,9 @@ namespace {
 
 // The bytes that a peer names, if they are registered under the key that it has.
 char* registered(const cwyc_ep* ep, const Unit& unit, uint64_t address, uint64_t length) {
-  for (const cwyc_mem* mem : ep->domain->mems) {
+  for (const cwyc_mem* mem : ep->domain->mems)
     if (mem->rkey.key == unit.key && inside(mem->rkey, address, length))
       return reinterpret_cast<char*>(address);
-  }
   return nullptr;
 }
 

@@ -87,10 +87,9 @@ void leave_in_order(Ep* ep) {
   constexpr uint64_t patience_ns = 50'000'000;
   const uint64_t end = services->now() + patience_ns;
   std::vector<uint32_t> to_tell;
-  for (const auto& link : ep->links) {
+  for (const auto& link : ep->links)
     if (link != nullptr && link->state == LinkState::up && !link->purged)
       to_tell.push_back(link->index);
-  }
   const auto usable = [](const auto* link) {
     return link != nullptr && !link->lost && !link->purged;
   };

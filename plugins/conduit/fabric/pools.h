@@ -166,11 +166,10 @@ inline auto* take_both(Ep* ep) {
   auto* const bounce = take_bounce(ep);
   if (bounce == nullptr) return ticket;
   ticket = take_ticket(ep);
-  if (ticket == nullptr) {
+  if (ticket == nullptr)
     give_back_bounce(ep, bounce);
-  } else {
+  else
     ticket->bounce = bounce;
-  }
   return ticket;
 }
 

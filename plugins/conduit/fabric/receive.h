@@ -141,11 +141,10 @@ inline uint32_t on_frame(Ep* ep, Buffer* buffer, char* data, size_t length, uint
     ep->deferred.push_back({buffer, data, length});
     return 0;
   }
-  if (deliver(ep, *link, h, buffer, data)) {
+  if (deliver(ep, *link, h, buffer, data))
     N::frame_kept(buffer);
-  } else {
+  else
     N::frame_done(ep, buffer);
-  }
   owe(ep, h.link, h.lane, length);
   return 1;
 }

@@ -178,12 +178,10 @@ cwy_status send_frame(Link& link, Frame& f, const void* payload, const Mem* lmem
     return send_copied(link, f, payload, carried);
   Local<N> local{const_cast<void*>(payload)};
   if (N::wants_keys(ep)) {
-    if (lmem != nullptr) {
+    if (lmem != nullptr)
       local.key = N::key_of(*lmem);
-    } else if (carried <= ep->domain->options.copy_below ||
-               !lease_buffer(ep, carried, false, local)) {
+    else if (carried <= ep->domain->options.copy_below || !lease_buffer(ep, carried, false, local))
       return send_copied(link, f, payload, carried);
-    }
   }
   return send_gathered(link, f, local, carried, op);
 }

@@ -78,18 +78,16 @@ void Watcher::run() {
     uffd_msg message;
     while (read(fd_, &message, sizeof message) == sizeof message) {
       Range range{};
-      if (message.event == UFFD_EVENT_UNMAP || message.event == UFFD_EVENT_REMOVE) {
+      if (message.event == UFFD_EVENT_UNMAP || message.event == UFFD_EVENT_REMOVE)
         range = {message.arg.remove.start, message.arg.remove.end};
-      } else if (message.event == UFFD_EVENT_REMAP) {
+      else if (message.event == UFFD_EVENT_REMAP)
         range = {message.arg.remap.from, message.arg.remap.from + message.arg.remap.len};
-      } else {
+      else
         continue;
-      }
-      if (count_ == room) {
+      if (count_ == room)
         overflow_ = true;
-      } else {
+      else
         gone_[count_++] = range;
-      }
     }
   }
 }

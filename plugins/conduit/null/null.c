@@ -71,14 +71,12 @@ static cwy_status null_list_devices(const cwy_options* opts, cwyc_device_fn fn, 
 
 static cwy_status null_domain_open(const cwy_options* opts, const cwyc_domain_params* params,
                                    cwyc_domain** out, cwy_err* err) {
-  if (params->device[0] != '\0' && strcmp(params->device, "null") != 0) {
+  if (params->device[0] != '\0' && strcmp(params->device, "null") != 0)
     return fail(err, CWY_ERR_INVALID, "the only device of conduit 'null' is 'null'");
-  }
   cwyc_domain* domain = calloc(1, sizeof *domain);
   if (domain == NULL) return fail(err, CWY_ERR_NOMEM, "no memory for a domain");
-  if (services->opt_string(opts, "reason", &domain->reason) != CWY_OK) {
+  if (services->opt_string(opts, "reason", &domain->reason) != CWY_OK)
     domain->reason = "the null conduit reaches nobody";
-  }
   *out = domain;
   return CWY_OK;
 }
@@ -230,9 +228,8 @@ CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core, const cwyc_modu
                                        cwy_err* err);
 
 cwy_status CWY_CONDUIT_INIT(const cwy_services* core, const cwyc_module** module, cwy_err* err) {
-  if (core->head.major != CWY_PLUGIN_MAJOR) {
+  if (core->head.major != CWY_PLUGIN_MAJOR)
     return fail(err, CWY_ERR_UNSUPPORTED, "conduit 'null' needs plugin interface 1");
-  }
   services = core;
   *module = &null_module;
   return CWY_OK;

@@ -212,9 +212,8 @@ int fill_address(cwyc_ep& ep) {
 void close_registrations(cwyc_ep* ep) {
   constexpr uint64_t patience_ns = 100'000'000;
   const uint64_t end = services->now() + patience_ns;
-  for (ReceiveBuffer* buffer : ep->buffers) {
+  for (ReceiveBuffer* buffer : ep->buffers)
     if (!buffer->released) fi_cancel(&ep->datagram->fid, &buffer->ticket);
-  }
   const auto held = [](const ReceiveBuffer* buffer) { return !buffer->released; };
   while (std::any_of(ep->buffers.begin(), ep->buffers.end(), held) && services->now() < end)
     Network::progress(ep, 64, CWYC_PROGRESS_REPLIES);

@@ -36,9 +36,8 @@ void Network::end_path(Link& link) {
   cwyc_ep* ep = link.ep;
   forget_own(link);  // the provider lets go of its buffers
   // One that the provider gave back when the link was purged may be another link's by now.
-  for (ReceiveBuffer* buffer : link.queue) {
+  for (ReceiveBuffer* buffer : link.queue)
     if (buffer->owner == &link) buffer->owner = nullptr;
-  }
   unwant_buffers(ep, &link);
   if (link.address == FI_ADDR_UNSPEC || ep->av == nullptr) return;
   if (--ep->address_users[link.address] == 0) {

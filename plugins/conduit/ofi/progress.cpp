@@ -136,11 +136,10 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   constexpr ssize_t unread = cwyc_ep::batch_size;
   const bool left_over = ep->batch_head != ep->batch_tail || !ep->deferred.empty();
   const ssize_t got = __builtin_expect(left_over, 0) ? unread : read_queue(ep);
-  if (got == -FI_EAGAIN || got == 0) {
+  if (got == -FI_EAGAIN || got == 0)
     fetch_expected(ep);
-  } else {
+  else
     events = drain(ep, budget, lane, got);
-  }
   if (__builtin_expect(++ep->passes >= ep->chores_at, 0)) events += do_chores(ep);
   return events;
 }

@@ -133,9 +133,8 @@ Found look(const Options& options, const std::string& provider, bool msg) {
                     (options.multi_receive == MultiReceive::automatic && provider != "shm");
   const uint64_t multi = many ? FI_MULTI_RECV : 0;
   for (const uint64_t set : {hmem | atomic | multi, hmem | atomic, hmem | multi, hmem,
-                             atomic | multi, atomic, multi, uint64_t{0}}) {
+                             atomic | multi, atomic, multi, uint64_t{0}})
     if (std::find(extras.begin(), extras.end(), set) == extras.end()) extras.push_back(set);
-  }
   Found found;
   for (const uint64_t extra : extras) {
     const Info hints = hints_for(options, provider, msg, base | extra);
@@ -203,9 +202,8 @@ bool has_delivery_complete(const Options& options, const Path& path, uint64_t ca
   fi_info* list = nullptr;
   if (fi_getinfo(FI_VERSION(1, 15), nullptr, nullptr, 0, hints.get(), &list) != 0) return false;
   const Info owner(list);
-  for (const fi_info* i = list; i != nullptr; i = i->next) {
+  for (const fi_info* i = list; i != nullptr; i = i->next)
     if (provider_of(*i) == path.provider) return true;
-  }
   return false;
 }
 

@@ -82,11 +82,10 @@ bool several_threads(const cwyc_ep* ep) {
 }
 
 void count(cwyc_ep* ep, Counter counter, size_t amount) {
-  if (several_threads(ep)) {
+  if (several_threads(ep))
     ep->counters.add(counter, amount);
-  } else {
+  else
     ep->counters.add_alone(counter, amount);
-  }
 }
 
 bool inside(const cwyc_rkey* rkey, uint64_t raddr, size_t length) {
@@ -235,11 +234,10 @@ __attribute__((noinline)) cwy_status am_short_counted_slowly(cwyc_conn* conn, ui
 cwy_status Conduit::am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                              uint32_t) {
   if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
-  if (!several_threads(conn->ep)) {
+  if (!several_threads(conn->ep))
     conn->ep->counters.add_alone(shorts, 1);
-  } else if (__builtin_expect(!conn->ep->counters.add_if_own(shorts, 1), 0)) {
+  else if (__builtin_expect(!conn->ep->counters.add_if_own(shorts, 1), 0))
     return am_short_counted_slowly(conn, word, args, nargs);
-  }
   deliver(conn, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
   return CWY_OK;
 }

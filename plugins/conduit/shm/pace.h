@@ -56,13 +56,12 @@ class Pace {
   // So many messages were found and the lane is now empty.
   void emptied(uint32_t messages) {
     const uint32_t left = countdown_.load(std::memory_order_relaxed);
-    if (__builtin_expect(left != 0, 1)) {
+    if (__builtin_expect(left != 0, 1))
       countdown_.store(left - 1, std::memory_order_relaxed);
-    } else if (messages == 1 && !idle()) {
+    else if (messages == 1 && !idle())
       found_nothing();
-    } else {
+    else
       rest();
-    }
   }
   // Begins one, longer than the last if messages waited when that had ended.
   void rest() {

@@ -14,11 +14,10 @@ namespace causeway::shm {
 namespace {
 
 void count(const cwyc_conn* conn, OneSidedCount which, uint64_t amount) {
-  if (conn->ep->multithreaded.load(std::memory_order_relaxed)) {
+  if (conn->ep->multithreaded.load(std::memory_order_relaxed))
     conn->ep->one_sided.add(which, amount);
-  } else {
+  else
     conn->ep->one_sided.add_alone(which, amount);
-  }
 }
 
 void count_put(const cwyc_conn* conn, size_t length) {
@@ -83,9 +82,8 @@ class Batch {
       const ssize_t n = call_(static_cast<pid_t>(pid_), here_ + first, count_ - first,
                               there_ + first, count_ - first, 0ul);
       size_t moved = n > 0 ? static_cast<size_t>(n) : 0;
-      for (; first < count_ && here_[first].iov_len <= moved; ++first) {
+      for (; first < count_ && here_[first].iov_len <= moved; ++first)
         moved -= here_[first].iov_len;
-      }
       if (first == count_) break;
       status =
           transfer(call_, pid_, reinterpret_cast<uint64_t>(there_[first].iov_base) + moved,

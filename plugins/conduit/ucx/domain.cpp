@@ -97,9 +97,8 @@ bool is_widened(const Options& options) {
 
 cwy_status widen_tcp(ucp_config_t* config, const Options& options, cwy_err* err) {
   cwy_status status = CWY_OK;
-  for (const char* name : kSegments) {
+  for (const char* name : kSegments)
     if (status == CWY_OK && !is_set(options, name)) status = modify(config, name, kSegment, err);
-  }
   return status;
 }
 

@@ -321,12 +321,11 @@ void Conduit::purge(cwyc_conn* conn) {
 bool close_links(cwyc_ep* ep) {
   ep->closing = true;
   take_leave(ep);
-  for (auto& link : ep->links) {
+  for (auto& link : ep->links)
     if (!link->failed)
       begin_close(*link, false);
     else if (link->notices_failure)
       begin_close(*link, true);
-  }
   progress_until(ep, close_limit_ns, [&] {
     check_processes(ep);
     return std::all_of(ep->links.begin(), ep->links.end(),

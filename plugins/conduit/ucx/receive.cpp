@@ -209,11 +209,10 @@ ucs_status_t fetch(cwyc_ep* ep, Lane lane, const Message& m, void* descriptor) {
   param.user_data = &r;
   const ucs_status_ptr_t answer =
       ucp_am_recv_data_nbx(ep->worker, descriptor, to, m.length, &param);
-  if (answer == nullptr) {
+  if (answer == nullptr)
     fetched(r, UCS_OK);
-  } else if (UCS_PTR_IS_ERR(answer)) {
+  else if (UCS_PTR_IS_ERR(answer))
     fetched(r, UCS_PTR_STATUS(answer));
-  }
   return UCS_INPROGRESS;  // the descriptor is UCX's again
 }
 
@@ -311,11 +310,10 @@ cwy_status Conduit::am_retain(cwyc_ep* ep, void* payload, void** kept) {
 
 void Conduit::am_release(cwyc_ep* ep, void* kept) {
   const auto name = reinterpret_cast<uintptr_t>(kept);
-  if ((name & own_mark) != 0) {
+  if ((name & own_mark) != 0)
     delete[] reinterpret_cast<unsigned char*>(name & ~own_mark);
-  } else {
+  else
     ep->released.push(new (kept) HandedBack::Link);
-  }
 }
 
 void take_back_released(cwyc_ep* ep) {

@@ -42,11 +42,10 @@ void* mapped_at(const cwyc_rkey& rkey, uint64_t raddr) {
 
 // Eight bytes are moved as one, so that they are not torn.
 void move(void* to, const void* from, size_t length) {
-  if (length == sizeof(uint64_t)) {
+  if (length == sizeof(uint64_t))
     std::memcpy(to, from, sizeof(uint64_t));
-  } else {
+  else
     std::memcpy(to, from, length);
-  }
 }
 
 cwy_status put_mapped(cwyc_conn* conn, const void* src, uint64_t raddr, const cwyc_rkey& rkey,

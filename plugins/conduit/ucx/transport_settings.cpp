@@ -20,13 +20,11 @@ InEnvironment::InEnvironment(const TransportSettings& settings) : alone_(g_envir
 
 InEnvironment::~InEnvironment() {
   // Backwards: the first of two settings of one name has seen what was there.
-  for (auto at = before_.rbegin(); at != before_.rend(); ++at) {
-    if (at->second) {
+  for (auto at = before_.rbegin(); at != before_.rend(); ++at)
+    if (at->second)
       setenv(at->first.c_str(), at->second->c_str(), 1);
-    } else {
+    else
       unsetenv(at->first.c_str());
-    }
-  }
 }
 
 }  // namespace causeway::ucx

@@ -89,9 +89,8 @@ bool choose_gid(const Options& options, const ibv_port_attr& attr, Port& port, s
 }
 
 ibv_mtu mtu_of(uint64_t bytes) {
-  for (int mtu = IBV_MTU_256; mtu < IBV_MTU_4096; ++mtu) {
+  for (int mtu = IBV_MTU_256; mtu < IBV_MTU_4096; ++mtu)
     if (bytes <= 128ull << mtu) return static_cast<ibv_mtu>(mtu);
-  }
   return IBV_MTU_4096;
 }
 

@@ -36,9 +36,8 @@ void ask_silent_peers(cwyc_ep* ep) {
 
 Link* link_of_queue_pair(cwyc_domain* domain, const ibv_qp* qp) {
   for (cwyc_ep* ep : domain->eps) {
-    for (const auto& link : ep->links) {
+    for (const auto& link : ep->links)
       if (link != nullptr && link->qp.get() == qp) return link.get();
-    }
   }
   return nullptr;
 }

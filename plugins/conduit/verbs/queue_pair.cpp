@@ -79,9 +79,8 @@ uint32_t count_read(const Link& link) {
 void forget_unsignaled(cwyc_ep* ep, uint32_t number) {
   const auto is_old = [number](const ibv_wc& wc) { return wc.wr_id == 0 && wc.qp_num == number; };
   std::erase_if(ep->backlog, is_old);
-  for (uint32_t i = ep->batch_head; i < ep->batch_tail; ++i) {
+  for (uint32_t i = ep->batch_head; i < ep->batch_tail; ++i)
     if (is_old(ep->batch[i])) ep->batch[i].status = IBV_WC_SUCCESS;
-  }
 }
 
 }  // namespace
@@ -105,13 +104,12 @@ int probe_queue_pair(cwyc_domain* d) {
     const int error = errno;
     if (error != EINVAL && error != ENOMEM) return error;
     // Inline room and depth compete for the same ring in some devices.
-    if (inline_bytes > 0) {
+    if (inline_bytes > 0)
       inline_bytes = inline_bytes >= 32 ? inline_bytes / 2 : 0;
-    } else if (depth > 8) {
+    else if (depth > 8)
       depth /= 2;
-    } else {
+    else
       return error;
-    }
   }
   d->tx_depth = depth;
   d->inline_max = inline_bytes;

@@ -44,9 +44,8 @@ static cwy_status send_all(cwyl_team* team, const cwyl_team_services* s, cwyl_se
     const uint64_t which = r->piece % 2, at = r->piece * half;
     const uint64_t length = args->count - at < half ? args->count - at : half;
     /* Everybody has emptied this half of all pieces before. */
-    if (s->signal(team, seq, EMPTIED + (uint32_t)which) < r->piece / 2 * (info->size - 1)) {
+    if (s->signal(team, seq, EMPTIED + (uint32_t)which) < r->piece / 2 * (info->size - 1))
       return CWY_INPROGRESS;
-    }
     for (; r->to < info->size; ++r->to) {
       cwy_status status;
       if (r->to == info->rank) continue;

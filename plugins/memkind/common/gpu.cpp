@@ -82,20 +82,17 @@ cwy_status query(cwym_kind* kind, cwym_attr* attr) {
 cwy_status who_owns(const void* addr, uint64_t length, int32_t* device) {
   const auto at = reinterpret_cast<uint64_t>(addr);
   Allocation found;
-  if (at == 0 || at + length < at || !driver_is_usable() || !driver().find(at, &found)) {
+  if (at == 0 || at + length < at || !driver_is_usable() || !driver().find(at, &found))
     return CWY_ERR_INVALID;
-  }
-  if (at < found.base || length > found.length || at - found.base > found.length - length) {
+  if (at < found.base || length > found.length || at - found.base > found.length - length)
     return CWY_ERR_INVALID;
-  }
   *device = found.device;
   return CWY_OK;
 }
 
 cwy_status alloc(cwym_kind* kind, uint64_t length, void** out, cwy_err* err) {
-  if (!driver_is_usable() || kind->lost()) {
+  if (!driver_is_usable() || kind->lost())
     return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
-  }
   // A length of 0 still names a place of its own.
   return kind->noted(kind->alloc(std::max<uint64_t>(length, 1), out, err));
 }
@@ -107,14 +104,12 @@ cwy_status release(cwym_kind* kind, void* addr) {
 
 cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t form, cwy_memref* out,
                       cwy_err* err) {
-  if (out->head.struct_size < sizeof *out) {
+  if (out->head.struct_size < sizeof *out)
     return report(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 2.0's");
-  }
   const auto at = reinterpret_cast<uint64_t>(addr);
   Allocation memory;
-  if (!driver_is_usable() || !driver().find(at, &memory) || memory.device != kind->ordinal()) {
+  if (!driver_is_usable() || !driver().find(at, &memory) || memory.device != kind->ordinal())
     return report(err, CWY_ERR_INVALID, "%p is not memory of device %d", addr, kind->ordinal());
-  }
   const cwy_head head = out->head;
   cwy_memref ref;
   std::memset(&ref, 0, sizeof ref);
@@ -145,9 +140,8 @@ cwy_status import_mem(cwym_kind* kind, const cwy_memref* ref, cwym_import** out,
   return guarded(err, [&]() -> cwy_status {
     if (ref->head.struct_size < sizeof *ref || ref->form != CWY_FORM_IPC ||
         ref->kind_class != driver().kind_class() || ref->ipc_len == 0 ||
-        ref->ipc_len > sizeof ref->ipc) {
+        ref->ipc_len > sizeof ref->ipc)
       return report(err, CWY_ERR_INVALID, "this is not an IPC handle of %s", driver().name());
-    }
     if (!driver_is_usable()) return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
     void* base = nullptr;  // of the memory, and the core's name for it
     const cwy_status status = kind->open_ipc(*ref, &base, err);
@@ -196,9 +190,8 @@ cwy_status unpin_host(cwym_kind* kind, void* addr) {
 }
 
 cwy_status start(const cwy_services* services, const cwym_module** module, cwy_err* err) {
-  if (services->head.major != CWY_PLUGIN_MAJOR) {
+  if (services->head.major != CWY_PLUGIN_MAJOR)
     return report(err, CWY_ERR_UNSUPPORTED, "%s needs plugin interface 1", driver().name());
-  }
   gpu_services = services;
   static cwym_module table{};
   table.head = CWY_HEAD(cwym_module);

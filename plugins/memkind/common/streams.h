@@ -117,9 +117,8 @@ class StreamDevice : public cwym_kind {
 
   // Drivers take whole pages.
   cwy_status export_dmabuf(uint64_t addr, uint64_t length, cwy_memref* out, cwy_err* err) override {
-    if (!exports_dmabufs()) {
+    if (!exports_dmabufs())
       return report(err, CWY_ERR_UNSUPPORTED, "this driver or device exports no dma-buf");
-    }
     const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     const uint64_t start = addr / page * page;
     const uint64_t bytes = (addr + length - start + page - 1) / page * page;

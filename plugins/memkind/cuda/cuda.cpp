@@ -103,9 +103,8 @@ struct Calls {
     size_t length = 0;
     if (api().cuPointerGetAttribute(&base, kPointerRangeStart, address(p)) != kSuccess ||
         api().cuPointerGetAttribute(&length, kPointerRangeSize, address(p)) != kSuccess ||
-        address(p) - base >= length) {
+        address(p) - base >= length)
       return SIZE_MAX;
-    }
     return length - (address(p) - base);
   }
   static Result make_stream(Stream* out) { return api().cuStreamCreate(out, kStreamNonBlocking); }
@@ -176,9 +175,8 @@ class CudaDevice final : public StreamDevice<Calls> {
   }
   cwy_status flush() override {
     if (api().cuFlushGPUDirectRDMAWrites == nullptr ||
-        !(attribute(kAttributeFlushOptions) & kFlushFromHost)) {
+        !(attribute(kAttributeFlushOptions) & kFlushFromHost))
       return CWY_OK;  // nothing writes past the driver here
-    }
     const Current current(where_);
     return status_of(
         api().cuFlushGPUDirectRDMAWrites(kFlushTargetCurrentContext, kFlushToAllDevices));

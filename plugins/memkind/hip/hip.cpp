@@ -26,9 +26,8 @@ namespace {
 
 // The runtime's library under the names its versions gave it, newest first.
 const char* library_name() {
-  for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
+  for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
     if (::dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return name;
-  }
   return "libamdhip64.so";
 }
 
@@ -68,11 +67,10 @@ class Current {
  public:
   explicit Current(int device) {
     if (api().hipGetDevice(&before_) != kSuccess) before_ = -1;
-    if (before_ == device) {
+    if (before_ == device)
       before_ = -1;
-    } else {
+    else
       result_ = api().hipSetDevice(device);
-    }
   }
   ~Current() {
     if (before_ >= 0) api().hipSetDevice(before_);
@@ -128,9 +126,8 @@ struct Calls {
   static size_t locked_bytes(const void* p) {
     void* base = nullptr;
     size_t length = 0;
-    if (api().hipMemGetAddressRange(&base, &length, const_cast<void*>(p)) != kSuccess) {
+    if (api().hipMemGetAddressRange(&base, &length, const_cast<void*>(p)) != kSuccess)
       return SIZE_MAX;
-    }
     const auto within = static_cast<size_t>(static_cast<const char*>(p) - static_cast<char*>(base));
     return within < length ? length - within : SIZE_MAX;
   }
@@ -227,9 +224,8 @@ class HipDriver final : public StreamDriver<Calls> {
     const int wanted = version() >= kVersion6 ? kMemoryTypeDevice6 : kMemoryTypeDevice5;
     if (api().hipPointerGetAttribute(&type, kPointerMemoryType, pointer) != kSuccess ||
         type != wanted || api().hipMemGetAddressRange(&base, &length, pointer) != kSuccess ||
-        api().hipPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer) != kSuccess) {
+        api().hipPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer) != kSuccess)
       return false;
-    }
     *out = {reinterpret_cast<uint64_t>(base), length, device};
     return true;
   }

@@ -63,9 +63,8 @@ static cwy_status host_create(const cwy_options* opts, int32_t device, const voi
     return fail(err, CWY_ERR_INVALID, "the only device of memory kind 'host' is -1");
   uint64_t alignment = 4096;
   if (opts != NULL) (void)services->opt_size(opts, "alignment", &alignment);
-  if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) {
+  if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0)
     return fail(err, CWY_ERR_INVALID, "option 'alignment' must be a power of two");
-  }
   cwym_kind* kind = calloc(1, sizeof *kind);
   if (kind == NULL) return fail(err, CWY_ERR_NOMEM, "no memory for a memory kind");
   kind->alignment = alignment;
@@ -128,9 +127,8 @@ static cwy_status host_who_owns(const void* addr, uint64_t length, int32_t* devi
 static cwy_status host_alloc(cwym_kind* kind, uint64_t length, void** out, cwy_err* err) {
   void* memory = NULL;
   /* A length of 0 still names a place of its own. */
-  if (posix_memalign(&memory, kind->alignment, length != 0 ? length : 1) != 0) {
+  if (posix_memalign(&memory, kind->alignment, length != 0 ? length : 1) != 0)
     return fail(err, CWY_ERR_NOMEM, "the process has no memory left for an allocation this large");
-  }
   *out = memory;
   return CWY_OK;
 }
@@ -144,12 +142,10 @@ static cwy_status host_release(cwym_kind* kind, void* addr) {
 static cwy_status host_export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t form,
                                   cwy_memref* out, cwy_err* err) {
   (void)kind;
-  if (form != CWY_FORM_HOST_VA) {
+  if (form != CWY_FORM_HOST_VA)
     return fail(err, CWY_ERR_UNSUPPORTED, "memory kind 'host' exports form HOST_VA only");
-  }
-  if (out->head.struct_size < sizeof *out) {
+  if (out->head.struct_size < sizeof *out)
     return fail(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 2.0's");
-  }
   const cwy_head head = out->head;
   memset(out, 0, sizeof *out);
   out->head = head;
@@ -207,9 +203,8 @@ CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* core, const cwym_modu
                                        cwy_err* err);
 
 cwy_status CWY_MEMKIND_INIT(const cwy_services* core, const cwym_module** module, cwy_err* err) {
-  if (core->head.major != CWY_PLUGIN_MAJOR) {
+  if (core->head.major != CWY_PLUGIN_MAJOR)
     return fail(err, CWY_ERR_UNSUPPORTED, "memory kind 'host' needs plugin interface 1");
-  }
   services = core;
   *module = &host_module;
   return CWY_OK;

@@ -127,9 +127,8 @@ class ZeDriver final : public Driver {
       properties.stype = kTypeAllocationProperties;
       Handle device = nullptr;
       if (api().zeMemGetAllocProperties(context, pointer, &properties, &device) != kSuccess ||
-          properties.type != kMemoryTypeDevice) {
+          properties.type != kMemoryTypeDevice)
         continue;
-      }
       void* base = nullptr;
       size_t bytes = 0;
       if (api().zeMemGetAddressRange(context, pointer, &base, &bytes) != kSuccess) continue;
@@ -140,9 +139,8 @@ class ZeDriver final : public Driver {
   }
 
   int32_t ordinal_of(Handle device) const {
-    for (size_t i = 0; i < devices_.size(); ++i) {
+    for (size_t i = 0; i < devices_.size(); ++i)
       if (devices_[i].device == device) return static_cast<int32_t>(i);
-    }
     return -1;
   }
   void use(Handle context) {
@@ -197,9 +195,8 @@ class ZeDevice final : public cwym_kind {
   }
   ~ZeDevice() override {
     // Lists end what they have: an event behind each is waited for by whoever asked for the copy.
-    for (Handle list : lists_) {
+    for (Handle list : lists_)
       if (list != nullptr) api().zeCommandListDestroy(list);
-    }
     end_copies();
     for (Handle pool : pools_) api().zeEventPoolDestroy(pool);
     if (context_ == nullptr) return;
@@ -215,9 +212,8 @@ class ZeDevice final : public cwym_kind {
       std::vector<MemoryProperties> all(count);
       for (MemoryProperties& m : all) m.stype = kTypeMemoryProperties;
       if (api().zeDeviceGetMemoryProperties(device_, &count, all.data()) == kSuccess &&
-          memory_ < count) {
+          memory_ < count)
         attr.total_bytes = all[memory_].bytes;
-      }
     }
     PciProperties pci{};
     pci.stype = kTypePciProperties;
@@ -256,9 +252,8 @@ class ZeDevice final : public cwym_kind {
   cwy_status release(void* addr) override {
     {
       const std::lock_guard lock(own_mutex_);
-      for (const IpcHandle& handle : own_[reinterpret_cast<uint64_t>(addr)]) {
+      for (const IpcHandle& handle : own_[reinterpret_cast<uint64_t>(addr)])
         if (api().zeMemPutIpcHandle != nullptr) api().zeMemPutIpcHandle(context_, handle);
-      }
       own_.erase(reinterpret_cast<uint64_t>(addr));
     }
     return status_of(api().zeMemFree(context_, addr));
@@ -294,9 +289,8 @@ class ZeDevice final : public cwym_kind {
     if (exported.fd < 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver gives no dma-buf");
     // The descriptor stays the driver's (zeMemGetAllocProperties gives the same one again).
     out->fd = ::fcntl(exported.fd, F_DUPFD_CLOEXEC, 0);
-    if (out->fd < 0) {
+    if (out->fd < 0)
       return report(err, CWY_ERR_NOMEM, "a descriptor cannot be had: %s", std::strerror(errno));
-    }
     out->offset = addr - reinterpret_cast<uint64_t>(base);
     return CWY_OK;
   }
@@ -383,14 +377,12 @@ class ZeDevice final : public cwym_kind {
   // and from the host. Where there is none, the first one that computes.
   uint32_t copy_group() const {
     uint32_t count = 0;
-    if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, nullptr) != kSuccess) {
+    if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, nullptr) != kSuccess)
       return 0;
-    }
     std::vector<QueueGroupProperties> groups(count);
     for (QueueGroupProperties& g : groups) g.stype = kTypeQueueGroupProperties;
-    if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, groups.data()) != kSuccess) {
+    if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, groups.data()) != kSuccess)
       return 0;
-    }
     uint32_t any = count;
     for (uint32_t i = 0; i < count; ++i) {
       if (!(groups[i].flags & (kGroupCopy | kGroupCompute)) || groups[i].queues == 0) continue;
@@ -416,9 +408,8 @@ cwy_status ZeDriver::open(int32_t device, const void* native, uint64_t native_le
   if (devices_.empty()) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
   Native handles{nullptr, nullptr, 0};
   if (native_length != 0) {
-    if (native_length != sizeof handles) {
+    if (native_length != sizeof handles)
       return report(err, CWY_ERR_INVALID, "a native handle has %zu bytes", sizeof handles);
-    }
     std::memcpy(&handles, native, sizeof handles);
     device = ordinal_of(handles.device);
     if (device < 0) {
