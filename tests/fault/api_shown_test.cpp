@@ -164,6 +164,16 @@ TEST(Load, NetworksTellPeersApart) {
   }
 }
 
+// Would catch: a collective that hangs and does not show on which ranks.
+TEST(Hang, RanksThatACollectiveLacksAreNamed) {
+  const auto job = start(2, "barrier");
+  ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
+  const Result text = causeway({"ps", std::to_string(job->pid())});
+  EXPECT_THAT(text.out, testing::ContainsRegex("\ngex_Coll_BarrierNB\\(\\), number [0-9]+ on a "
+                                               "team of 2: rank 1 does not wait for it\n"));
+  end(*job);
+}
+
 // Would catch: a rank that hangs and is shown as if it computed; a time that does not pass, or is
 // that of a clock which the command does not have; a look that a stopped rank holds up, or that
 // ends or continues it.

@@ -96,6 +96,34 @@ std::string state_text(const std::vector<RankView>& ranks) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
+  const std::string of_all = fmt::format(" on a team of {}", ranks[0].ranks);
+  std::map<std::string, std::set<uint32_t>> waiting;
+  for (const RankView& rank : ranks)
+    for (const WaitEntry::Told& wait : rank.waits)
+      if (const std::string what = plain(wait.what); what.ends_with(of_all))
+        waiting[what].insert(rank.rank);
+      else if (what == "the other ranks")  // GASNet-1's barriers
+        waiting[plain(wait.call)].insert(rank.rank);
+  std::vector<std::string> lines;
+  for (const auto& [what, there] : waiting) {
+    constexpr size_t kMostNamed = 16;
+    std::vector<uint32_t> absent;
+    for (const RankView& rank : ranks)
+      if (!there.contains(rank.rank)) absent.push_back(rank.rank);
+    if (absent.empty()) continue;
+    std::ranges::sort(absent);
+    const size_t named = std::min(absent.size(), kMostNamed);
+    lines.push_back(fmt::format("{}: rank{} {}{} wait for it", what, absent.size() == 1 ? "" : "s",
+                                fmt::join(absent.begin(), absent.begin() + named, ", "),
+                                absent.size() == 1 ? " does not"
+                                : absent.size() == named
+                                    ? " do not"
+                                    : fmt::format(" and {} more do not", absent.size() - named)));
+  }
+  return lines;
+}
+
 int say_unknown(const char* command, const std::string& job) {
   fmt::print(stderr,
              "causeway {}: no job '{}' of this user has ranks on this host; `causeway ps` lists "

@@ -55,6 +55,7 @@ int ps(const PsArguments& args) {
     if (!ranks) break;
     fmt::print("\n{}\n", bold(id));
     print_ranks(of_job);
+    for (const std::string& line : absent_texts(of_job)) print_folded(line, "");
   }
   if (ranks) fmt::print("\nPuts and gets to mapped memory are the program's own, uncounted.\n");
   const auto outside = [](const RankView& rank) { return rank.outside; };
