@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "svg_matrix.h"
+
 namespace causeway::command {
 namespace {
 
@@ -41,6 +43,21 @@ TEST(Columns, LongWordIsBrokenWhereNothingElseHelps) {
   EXPECT_NE(text.find(std::string(40, 'y')), std::string::npos) << text;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+// Would catch: a name of a host in another encoding, which makes a document that no reader opens; a
+// name in UTF-8 that is taken apart.
+TEST(Documents, AreUtf8WhateverNamesAre) {
+  const std::string name = "h\xc3\xb6st-\xe2\x82\xac-\xf0\x9f\x98\x80";
+  EXPECT_EQ(json_text(name), '"' + name + '"');
+  EXPECT_EQ(xml_text(name), name);
+  // Alone, cut, too long, a surrogate, too large.
+  for (const std::string bad :
+       {"\xff", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
+    const std::string marks(bad.size(), '?');
+    EXPECT_EQ(json_text("a" + bad + "b"), "\"a" + marks + "b\"");
+    EXPECT_EQ(xml_text("a" + bad + "b"), "a" + marks + "b");
+  }
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "characters.h"
+
 namespace causeway::command {
 
 inline std::string json_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : in_characters(std::string(text))) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;

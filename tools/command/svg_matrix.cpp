@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/shown_text.h"
+#include "characters.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -40,7 +41,7 @@ std::string squares(const SvgMatrix& matrix, size_t left, size_t side) {
 
 std::string xml_text(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : in_characters(text)) {
     const char* const name = c == '&'   ? "&amp;"
                              : c == '<' ? "&lt;"
                              : c == '>' ? "&gt;"
