@@ -85,6 +85,11 @@ void check_together(BenchOptions& options) {
     throw UsageError("--sizes", "requires --sweep or --report");
   if (!request.only.empty() && (sweeps || scales))
     throw UsageError("--only", "excludes --sweep, --scale and --report");
+  for (const auto& [name, of] : {std::pair{"--collectives", request.collectives},
+                                 {"--memkinds", request.memkind},
+                                 {"--one-sided", request.one_sided}})
+    if (!of.empty() && (sweeps || scales))
+      throw UsageError(name, "excludes --sweep, --scale and --report");
   if (scales && sweeps && !options.json.empty())
     throw UsageError("--json", "holds --sweep or --scale; --report writes both");
   if (!options.sizes.empty()) request.sizes = options.sizes;

@@ -64,12 +64,11 @@ int main(int argc, char** argv) {
   app.subcommand("help", "Show the help of a subcommand", [] {})
       .option("subcommand", word, "The subcommand")
       .one_of(app.subcommands());
+  app.subcommand("version", "Print the version", [] { fmt::print("{}\n", CAUSEWAY_VERSION); });
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
   app.suggests(causeway::did_you_mean);
   Words words(argv + 1, argv + argc);
-  // As other commands spell these.
-  if (words == Words{"version"}) words = {"--version"};
   if (words.size() > 2 && words[0] == "help" && words[2][0] != '-') {
     fmt::print(stderr, "causeway help: one subcommand at a time; '{}' is a second\n", words[2]);
     return kUsage;

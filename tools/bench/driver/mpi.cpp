@@ -96,7 +96,7 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
       continue;
     }
     const std::string program = fmt::format("{}/{}", directory_, library.name);
-    std::vector<std::string> compile{*compiler, "-O2", "-o", program, source.string()};
+    std::vector<std::string> compile{*compiler, "-O2", "-w", "-o", program, source.string()};
     if (library.shmem) compile.push_back("-DWITH_SHMEM");
     if (run_captured(compile).status != 0) {
       notes.push_back(fmt::format("{} is left out: {} cannot compile {}", library.name,
