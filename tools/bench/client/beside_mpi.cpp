@@ -98,9 +98,8 @@ void socket_bounds(Rows& rows, Job& job, double* dst, const double* src) {
 }
 
 bool all_are_mapped(const Job& job) {
-  for (uint32_t r = 0; r < job.size(); ++r) {
+  for (uint32_t r = 0; r < job.size(); ++r)
     if (job.mapped_address(r) == nullptr) return false;
-  }
   return true;
 }
 
@@ -117,9 +116,8 @@ void from_the_heap(Rows& rows, Job& job) {
     iovec remote{reinterpret_cast<void*>(source + at), bytes};
     return process_vm_readv(root, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
   };
-  for (const uint64_t may : exchange(job, copy(0, 1) ? 1 : 0)) {
+  for (const uint64_t may : exchange(job, copy(0, 1) ? 1 : 0))
     if (may == 0) return;
-  }
   const size_t first = kMost / job.size() * job.rank() & ~size_t{4095};
   rows.measure("bound.heap.broadcast.8MiB", [&] {
     if (job.rank() != 0) {

@@ -79,9 +79,8 @@ void report_peers(Session& session) {
   // The dearest of the conduits.
   uint64_t most = 0;
   for (size_t at = text.find(" of ", text.find("connections:")); at != std::string::npos;
-       at = text.find(" of ", at + 1)) {
+       at = text.find(" of ", at + 1))
     most = std::max<uint64_t>(most, strtoull(&text[at + 4], nullptr, 10));
-  }
   const std::string who = text.substr(text.find("connections:"));
   session.report({"memory.connection", static_cast<double>(most), std::nullopt, "", who});
 }

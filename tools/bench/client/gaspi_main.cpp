@@ -64,11 +64,10 @@ class Bench {
 };
 
 void Bench::bounces(uint64_t count) {
-  if (pair_.is_first()) {
+  if (pair_.is_first())
     raw::bounce_first(shared_->line, count, crowded());
-  } else {
+  else
     raw::bounce_second(shared_->line, 2 * bounced_, count, crowded());
-  }
   bounced_ += count;
 }
 

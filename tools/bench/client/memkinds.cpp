@@ -62,9 +62,8 @@ bool Memkinds::open() {
       gex_Segment_Create(&segment, client, nullptr, kMost, kind, 0) != GASNET_OK ||
       gex_EP_Create(&ep, client, GEX_EP_CAPABILITY_RMA, 0) != GASNET_OK ||
       gex_EP_BindSegment(ep, segment, 0) != GASNET_OK ||
-      gex_EP_PublishBoundSegment(job_.tm(), &ep, 1, 0) != GASNET_OK) {
+      gex_EP_PublishBoundSegment(job_.tm(), &ep, 1, 0) != GASNET_OK)
     return false;
-  }
   from_host_ = gex_TM_Pair(gex_TM_QueryEP(job_.tm()), gex_EP_QueryIndex(ep));
   from_device_ = gex_TM_Pair(ep, gex_EP_QueryIndex(ep));
   own_ = static_cast<char*>(gex_Segment_QueryAddr(segment));
@@ -75,21 +74,19 @@ bool Memkinds::open() {
   raw_ = static_cast<char*>(device_.alloc(0, kMost));
   locked_ = static_cast<char*>(aligned_alloc(4096, kMost));
   std::memset(locked_, 1, kMost);
-  if (!device_.pin(0, locked_, kMost)) {
+  if (!device_.pin(0, locked_, kMost))
     fmt::print(stderr, "raw copies: host memory is not page-locked\n");
-  }
   return true;
 }
 
 void Memkinds::ours(Way way, size_t bytes) {
   const gex_Rank_t peer = job_.peer();
-  if (way == Way::get) {
+  if (way == Way::get)
     gex_RMA_GetBlocking(from_host_, host_, peer, there_, bytes, 0);
-  } else if (way == Way::put) {
+  else if (way == Way::put)
     gex_RMA_PutBlocking(from_host_, peer, there_, host_, bytes, 0);
-  } else {
+  else
     gex_RMA_PutBlocking(from_device_, peer, there_, own_, bytes, 0);
-  }
 }
 
 void Memkinds::raw(Way way, size_t bytes) {

@@ -58,11 +58,10 @@ class Messages {
 template <class First, class Second>
 double Messages::series(uint64_t count, First&& first, Second&& second) {
   double elapsed = 0;
-  if (job_.is_first()) {
+  if (job_.is_first())
     elapsed = elapsed_ns(first);
-  } else if (job_.is_second()) {
+  else if (job_.is_second())
     second();
-  }
   job_.sync();
   return elapsed / static_cast<double>(count);
 }
@@ -74,12 +73,11 @@ double Messages::trips(uint64_t count, size_t block) {
   const auto ping = [&] {
     for (uint64_t i = 0; i < count; ++i) {
       ++expected_pongs_;
-      if (block != 0) {
+      if (block != 0)
         gex_AM_RequestMedium1(tm, peer, kPingBlock, send_block, block, GEX_EVENT_NOW, 0,
                               static_cast<gex_AM_Arg_t>(i));
-      } else {
+      else
         gex_AM_RequestShort1(tm, peer, kPing, 0, static_cast<gex_AM_Arg_t>(i));
-      }
       GASNET_BLOCKUNTIL(counters.pongs == expected_pongs_);
     }
   };

@@ -88,9 +88,8 @@ double cost(const Job& job, const std::function<void(uint64_t)>& turns) {
   const double aim = job.quick ? 1e5 : 1e6;
   const uint64_t count = turns_for(aim, elapsed_ns([&] { turns(1000); }) / 1000, 1 << 22);
   std::vector<double> all;
-  for (int i = 0; i < (job.quick ? 5 : 31); ++i) {
+  for (int i = 0; i < (job.quick ? 5 : 31); ++i)
     all.push_back(elapsed_ns([&] { turns(count); }) / static_cast<double>(count));
-  }
   return median(std::move(all));
 }
 
@@ -110,9 +109,8 @@ void measure_calls(const Job& job) {
         }));
   // The flag keeps the call from being inlined: the library's own way to mapped memory.
   print("par.put8.library", cost(job, [&](uint64_t n) {
-          for (uint64_t i = 0; i < n; ++i) {
+          for (uint64_t i = 0; i < n; ++i)
             gex_RMA_PutBlocking(tm, 1, job.there, &i, sizeof i, GEX_FLAG_PEER_SEG_SOME);
-          }
         }));
   print("par.am.self", cost(job, [&](uint64_t n) {
           for (uint64_t i = 0; i < n; ++i) gex_AM_RequestShort0(tm, 0, kCount, 0);
@@ -204,11 +202,10 @@ int main(int argc, char** argv) {
     gasnet_exit(1);
   }
   gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
-  if (what == "threads") {
+  if (what == "threads")
     measure_threads(job);
-  } else if (job.rank == 0) {
+  else if (job.rank == 0)
     measure_calls(job);
-  }
   gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
   gasnet_exit(0);
 }

@@ -21,9 +21,7 @@ void measure_row(Session& session, const char* name, uint32_t at_once,
   }
   const double begun = now_ns();
   double each_call = elapsed_ns(once);
-  if (each_call < session.aim_ns()) {
-    each_call = each_ns(4, once);
-  }
+  if (each_call < session.aim_ns()) each_call = each_ns(4, once);
   const uint64_t turns = turns_for(session.aim_ns(), each_call, 1 << 14);
   double fastest = 0;
   for (unsigned i = 0; i < session.repetitions(); ++i) {

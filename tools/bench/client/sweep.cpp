@@ -89,14 +89,13 @@ void Sweep::flood(size_t bytes, uint64_t count) {
   const gex_TM_t tm = job_.tm();
   const gex_Rank_t peer = job_.peer();
   const char kind = *message_kind(bytes);
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count; ++i)
     if (kind == 's')
       gex_AM_RequestShort2(tm, peer, kFloodShort, 0, static_cast<gex_AM_Arg_t>(i), 0);
     else if (kind == 'm')
       gex_AM_RequestMedium1(tm, peer, kFloodBlock, local_, bytes, GEX_EVENT_NOW, 0, 0);
     else
       gex_AM_RequestLong1(tm, peer, kFloodLong, local_, bytes, counters.back, GEX_EVENT_NOW, 0, 0);
-  }
   ++flood_ends_;
   GASNET_BLOCKUNTIL(counters.flood_ends == flood_ends_);
 }
@@ -221,12 +220,11 @@ void run_transfers(const Job& job, unsigned char* local, const SweepRow& row, ui
         gex_RMA_GetBlocking(tm, local, peer, there, row.bytes, 0);
       continue;
     }
-    for (size_t at = 0; at < row.window * row.bytes; at += row.bytes) {
+    for (size_t at = 0; at < row.window * row.bytes; at += row.bytes)
       if (puts)
         gex_RMA_PutNBI(tm, peer, there + at, local + at, row.bytes, GEX_EVENT_DEFER, 0);
       else
         gex_RMA_GetNBI(tm, local + at, peer, there + at, row.bytes, 0);
-    }
     gex_NBI_Wait(puts ? GEX_EC_PUT : GEX_EC_GET, 0);
   }
 }

@@ -30,9 +30,8 @@ std::map<std::string, uint64_t> counts(const std::string& operation) {
     char op[32], name[128];
     unsigned long long n = 0;
     if (sscanf(text.substr(at, end - at).c_str(), "%31s %127s %llu", op, name, &n) == 3 &&
-        operation == op) {
+        operation == op)
       found[name] = n;
-    }
     at = end + 2;
   }
   return found;
@@ -79,9 +78,8 @@ void measure(Job& job, const std::string& operation, size_t bytes, double row_ns
       turns_for(std::min(200e3, row_ns / 10), timed(job, operation, bytes, 2), 1 << 12);
   const double begun = now_ns();
   double fastest = timed(job, operation, bytes, turns);
-  while (job.from_root(now_ns() - begun < row_ns) != 0) {
+  while (job.from_root(now_ns() - begun < row_ns) != 0)
     fastest = std::min(fastest, timed(job, operation, bytes, turns));
-  }
   if (!job.is_first()) return;
   // The one that ran most: waits and sums of this program's own are barriers and messages.
   std::string most = "-";
@@ -108,9 +106,8 @@ int run_tune(Job& job, const std::string& operation, const std::vector<size_t>& 
              double row_ns) {
   if (job.is_first()) fmt::print("locality {}\n", locality(job));
   memset(job.owner_address(job.rank()), 0, job.segment_bytes());
-  for (const size_t bytes : sizes) {
+  for (const size_t bytes : sizes)
     if (bytes <= job.segment_bytes() / 2) measure(job, operation, bytes, row_ns);
-  }
   return 0;
 }
 

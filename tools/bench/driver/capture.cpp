@@ -34,11 +34,10 @@ std::string read_all(int fd) {
   char buffer[1 << 14];
   for (;;) {
     const ssize_t n = read(fd, buffer, sizeof buffer);
-    if (n > 0) {
+    if (n > 0)
       text.append(buffer, static_cast<size_t>(n));
-    } else if (n == 0 || errno != EINTR) {
+    else if (n == 0 || errno != EINTR)
       return text;
-    }
   }
 }
 

@@ -33,11 +33,10 @@ std::vector<Measured> middle_launches(const std::vector<Measured>& rows) {
     const auto same = std::find_if(figures.begin(), figures.end(), [&](const auto& figure) {
       return figure.front().name == row.name;
     });
-    if (same == figures.end()) {
+    if (same == figures.end())
       figures.push_back({row});
-    } else {
+    else
       same->push_back(row);
-    }
   }
   std::vector<Measured> out;
   for (auto& figure : figures) out.push_back(middle(std::move(figure)));

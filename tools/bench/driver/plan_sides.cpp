@@ -90,9 +90,8 @@ void Plan::collectives() {
   if (!tcp) share_cores(command, ranks, sets, ours);
   if (!tcp && !request_.config) copy_twice(sets, ranks, ours);
   // Over TCP the target is another one, and so is the figure.
-  for (const MpiSide& side : mpi.sides()) {
+  for (const MpiSide& side : mpi.sides())
     combine(tcp ? side.name + ".tcp" : side.name, ours, side.rounds);
-  }
   combine("bound", ours, ours);
   combine("sockets", ours, ours);
 }

@@ -156,13 +156,12 @@ std::string change_text(const Measured& now, const Measured& before) {
 std::string facts_text(const Facts& facts) {
   std::string text =
       fmt::format("{} ranks on {} core{}", facts.ranks, facts.cores, facts.cores == 1 ? "" : "s");
-  if (facts.oversubscribed()) {
+  if (facts.oversubscribed())
     text += ": OVERSUBSCRIBED, figures that need ranks to run at the same time are not judged";
-  } else if (facts.pinned) {
+  else if (facts.pinned)
     text += ", each bound to its own";
-  } else {
+  else
     text += ", not bound to cores";
-  }
   return text + '\n';
 }
 

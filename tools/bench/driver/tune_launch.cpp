@@ -26,9 +26,8 @@ TuneResult launch_tune(const TunedJob& job, const std::string& rules, const std:
     unsigned long long bytes = 0;
     double ns = 0;
     if (sscanf(line.c_str(), "locality %31s", word) == 1) result.locality = word;
-    if (sscanf(line.c_str(), "tuned %31s %llu %127s %lf", measured, &bytes, algorithm, &ns) == 4) {
+    if (sscanf(line.c_str(), "tuned %31s %llu %127s %lf", measured, &bytes, algorithm, &ns) == 4)
       result.timings.push_back({measured, bytes, "", algorithm, ns});
-    }
   }
   return result;
 }

@@ -35,11 +35,10 @@ Tuning::Tuning(std::string file, std::string shape)
     resumed_ = std::getline(in, line) && line == "shape " + shape_;
     while (resumed_ && std::getline(in, line)) {
       Timing t;
-      if (line.rfind("locality ", 0) == 0) {
+      if (line.rfind("locality ", 0) == 0)
         locality = line.substr(9);
-      } else if (from_line(line, t)) {  // the last line may be torn
+      else if (from_line(line, t))  // the last line may be torn
         earlier.push_back(t);
-      }
     }
     if (!locality.empty()) locality_ = locality;
   }
@@ -134,12 +133,10 @@ std::string Tuning::table(uint32_t ranks, const std::string& about, double noise
       if (!first.algorithm.empty()) {
         rules += fmt::format("    - {{name: tuned-{}-{}, operation: {}, ", operation, ++number,
                              operation);
-        if (at != by_bytes.begin()) {
+        if (at != by_bytes.begin())
           rules += fmt::format("from: {}B, ", border(std::prev(at)->first, at->first));
-        }
-        if (end != by_bytes.end()) {
+        if (end != by_bytes.end())
           rules += fmt::format("to: {}B, ", border(std::prev(end)->first, end->first) - 1);
-        }
         rules += fmt::format("ranks_from: {}, ranks_to: {}, locality: {}, use: [{}]}}\n", ranks,
                              ranks, locality_, first.algorithm);
       }

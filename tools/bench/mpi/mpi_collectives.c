@@ -80,9 +80,8 @@ int main(int argc, char** argv) {
   if (atoi(argv[3]) != 0) bind_to_own_core();
   const size_t most = 8u << 20;
   if (posix_memalign((void**)&src, 4096, most) != 0 ||
-      posix_memalign((void**)&dst, 4096, most) != 0) {
+      posix_memalign((void**)&dst, 4096, most) != 0)
     MPI_Abort(MPI_COMM_WORLD, 1);
-  }
   memset(src, 0, most);
   memset(dst, 0, most);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {

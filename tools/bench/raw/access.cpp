@@ -54,15 +54,13 @@ namespace causeway::bench::raw {
 
 // acq_rel: what the library promises; on x86 any order is the same instruction.
 [[gnu::noinline]] void fetch_add_same(void* word, uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count; ++i)
     keep(__atomic_fetch_add(static_cast<uint64_t*>(word), 1, __ATOMIC_ACQ_REL));
-  }
 }
 
 [[gnu::noinline]] void fetch_add_array(void* const* words, size_t words_mask, uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count; ++i)
     keep(__atomic_fetch_add(static_cast<uint64_t*>(words[i & words_mask]), 1, __ATOMIC_ACQ_REL));
-  }
 }
 
 [[gnu::noinline]] void copy(void* dest, const void* src, size_t bytes, uint64_t count) {

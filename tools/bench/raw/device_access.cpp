@@ -162,9 +162,8 @@ class Hip final : public Access {
 
  private:
   static const char* any_library() {
-    for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
+    for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
       if (dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return name;
-    }
     return "libamdhip64.so";
   }
   Library lib_;

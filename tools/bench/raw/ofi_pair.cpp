@@ -280,11 +280,10 @@ OfiPair::OfiPair(const NetworkPairParams& params) : bytes_(params.bytes) {
   const Words other = exchanged(params.exchange, words);
   p.remote = other.base;
   p.key = other.key;
-  if (connected) {
+  if (connected)
     connect(p, other, params.first);
-  } else if (fi_av_insert(p.av.get(), other.address, 1, &p.peer, 0, nullptr) != 1) {
+  else if (fi_av_insert(p.av.get(), other.address, 1, &p.peer, 0, nullptr) != 1)
     throw std::runtime_error("fi_av_insert failed");
-  }
   for (int i = 0; i < kReceives; ++i) p.post(&p.receive[static_cast<size_t>(i) * kReceiveBytes]);
 }
 

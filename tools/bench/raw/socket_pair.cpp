@@ -40,9 +40,8 @@ void SocketPair::trips(uint64_t count) {
   uint32_t idle = 0;
   for (uint64_t i = 0; i < count; ++i) {
     give();
-    while (!take()) {
+    while (!take())
       if (++idle % 1000 == 0) sched_yield();
-    }
   }
 }
 

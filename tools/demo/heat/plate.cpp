@@ -89,9 +89,8 @@ gaspi_return_t Plate::exchange(const Part& part, unsigned iteration, const Worke
     const size_t below = field + this->part(own - 1, count).rows + 1;
     result = send_row(workers, field + 1, own - 1, below, from_below(iteration), iteration);
   }
-  if (result == GASPI_SUCCESS && own + 1 < count) {
+  if (result == GASPI_SUCCESS && own + 1 < count)
     result = send_row(workers, field + part.rows, own + 1, field, from_above(iteration), iteration);
-  }
   if (result == GASPI_SUCCESS && own > 0)
     result = await_news(workers, from_above(iteration), iteration);
   if (result == GASPI_SUCCESS && own + 1 < count)

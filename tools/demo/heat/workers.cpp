@@ -100,9 +100,7 @@ gaspi_return_t Workers::commit_survivors(std::vector<gaspi_rank_t>& ranks) {
 
 void Workers::regroup() {
   std::vector<gaspi_rank_t> next = ranks_;
-  while ((shrink_ ? commit_survivors(next) : commit_all()) != GASPI_SUCCESS) {
-    ::usleep(kLookAgain);
-  }
+  while ((shrink_ ? commit_survivors(next) : commit_all()) != GASPI_SUCCESS) ::usleep(kLookAgain);
   ranks_ = next;
   remember();
 }

@@ -20,11 +20,10 @@ File::File(const char* path) {
   } else if (status.st_size > 0) {
     const auto bytes = static_cast<size_t>(status.st_size);
     void* memory = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (memory == MAP_FAILED) {
+    if (memory == MAP_FAILED)
       error_ = strerror(errno);
-    } else {
+    else
       text_ = {static_cast<const char*>(memory), bytes};
-    }
   }
   if (fd >= 0) close(fd);
 }
