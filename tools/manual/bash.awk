@@ -33,5 +33,5 @@ file == 3
 function how(words) {
   words = $7
   gsub(/\|/, " ", words)
-  return words != "" ? "reply=(" words ")" : "paths=" $14
+  return words == "" ? "paths=" $14 : ($6 != "" ? "many=1 " : "") "reply=(" words ")"
 }

@@ -8,7 +8,8 @@ _causeway_options() {
   esac
 }
 
-# Sets what the value of option $2 of command $1 may be: words in reply, or paths to the kind of thing.
+# Sets what the value of option $2 of command $1 may be: words in reply, and many where it is a list
+# of them, or paths to the kind of thing.
 _causeway_values() {
   case "$1 $2" in
 @VALUES@
@@ -46,7 +47,7 @@ _causeway_paths() {
 }
 
 _causeway() {
-  local word words=() reply=() options='' must=' ' may=' ' command='' option='' kept='' list='' paths='' arguments=-1 i
+  local word words=() reply=() options='' must=' ' may=' ' command='' option='' kept='' list='' many='' paths='' arguments=-1 i
 @COMMANDS@
   COMPREPLY=()
   # bash takes words apart at = where COMP_WORDBREAKS has it.
@@ -108,7 +109,7 @@ _causeway() {
       ;;
   esac
   # Behind a comma goes the next word of a list.
-  [[ $cur != *,* || $cur == *=* ]] || list=${cur%,*}, cur=${cur##*,}
+  [[ -z $many || $cur != *,* ]] || list=${cur%,*}, cur=${cur##*,}
   for word in "${reply[@]}"; do
     [[ $word == "$cur"* ]] || continue
     word=$list$word
