@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -64,8 +65,9 @@ void keep(const char* who, SessionDir& session,
   } catch (const std::system_error& e) {
     if (::getpid() != self) ::_exit(1);
     // That is how a thread says that it could not be had.
-    const bool thread = e.code() == std::errc::resource_unavailable_try_again;
-    say_as(who, thread ? "cannot start a thread: " + shortage(EAGAIN) : e.what());
+    const bool thread = e.code() == std::errc::resource_unavailable_try_again ||
+                        e.code() == std::errc::operation_not_permitted;
+    say_as(who, thread ? "cannot start a thread: " + shortage(e.code().value()) : e.what());
   } catch (const std::exception& e) {
     if (::getpid() != self) ::_exit(1);
     say_as(who, e.what());
@@ -81,7 +83,12 @@ Front::Front(const char* who, double kill_grace_s, SessionDir session)
       signal_fd_(::signalfd(-1, &signals_.handled(), SFD_CLOEXEC | SFD_NONBLOCK)),
       session_(std::move(session)),
       earlier_children_(children_now()) {
-  if (!signal_fd_) throw Error(CWY_ERR_UNSUPPORTED, "signalfd: {}", std::strerror(errno));
+  epoll_event none;
+  const char* const refused = !signal_fd_                                           ? "signalfd"
+                              : ::poll(nullptr, 0, 0) != 0                          ? "poll"
+                              : ::epoll_wait(-1, &none, 1, 0) < 0 && errno != EBADF ? "epoll_wait"
+                                                                                    : nullptr;
+  if (refused != nullptr) throw Error(CWY_ERR_UNSUPPORTED, "{}: {}", refused, shortage(errno));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

@@ -131,6 +131,8 @@ std::string shortage(int failure) {
       // A thread whose stack cannot be mapped is refused with this, too.
       return fmt::format("{}; {}{}", text, process_limit(),
                          limit_of(RLIMIT_AS) ? ", and " + memory_limit() : "");
+    case EPERM:
+      return text + "; does a container's seccomp profile refuse it?";
     case ENOMEM:
       return fmt::format("{}; {}", text, memory_limit());
     default:

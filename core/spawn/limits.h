@@ -22,7 +22,8 @@ bool affinity_is_known();
 // Throws Error where it is not: PMIx starts with hwloc.
 void demand_affinity();
 
-// "Too many open files; the limit on open files (ulimit -n) is 1024", for an errno.
+// "Too many open files; the limit on open files (ulimit -n) is 1024", for an errno: of a limit, or
+// of a call that is refused.
 std::string shortage(int failure);
 
 // Low descriptors that are kept free for the PMIx server library: its listening thread waits with

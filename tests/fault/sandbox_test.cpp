@@ -56,6 +56,13 @@ class Sandbox : public ::testing::Test {
   }
 };
 
+// ARM64 has the newer of both alone.
+#ifdef SYS_poll
+constexpr int kPoll = SYS_poll, kEpollWait = SYS_epoll_wait;
+#else
+constexpr int kPoll = SYS_ppoll, kEpollWait = SYS_epoll_pwait;
+#endif
+
 // Calls that filters of containers refuse, or that kernels in sandboxes do not have.
 constexpr int kRefused[] = {SYS_process_vm_readv,
                             SYS_process_vm_writev,
@@ -122,6 +129,22 @@ TEST_F(Sandbox, NobodyTellsTheProcessors) {
   EXPECT_NE(result.err.find("set HWLOC_SYNTHETIC=pu:1\n"), std::string::npos) << result.err;
   outside.insert(outside.begin(), {"env", "HWLOC_SYNTHETIC=pu:1"});
   expect_works(outside, {""});
+}
+
+// Would catch: a launcher that goes round and round, or ends without a word, because a call fails
+// that it cannot do without.
+TEST_F(Sandbox, CallsThatNothingReplaces) {
+  for (const auto& [call, name] :
+       {std::pair{kPoll, "poll: "}, std::pair{SYS_signalfd4, "signalfd: "},
+        std::pair{SYS_epoll_create1, "epoll_create1: "}, std::pair{kEpollWait, "epoll_wait: "},
+        std::pair{SYS_clone, "cannot start a process: "},
+        std::pair{SYS_clone3, "cannot start a thread: "}}) {
+    const Result result = in({DENY, std::to_string(EPERM), std::to_string(call)}, a_job());
+    EXPECT_EQ(result.status, 1) << name << result.out << result.err;
+    EXPECT_NE(result.err.find(name), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("seccomp profile"), std::string::npos) << result.err;
+    EXPECT_LT(result.seconds, 20 * kSlowdown) << name;
+  }
 }
 
 // Would catch: a warning that no rank gives, for the rank that speaks for its host does not see
