@@ -133,7 +133,8 @@ std::string text_of(TeamRuns& team) {
   const Team& on = team.team();
   const CollectiveWait wait = team.oldest_with(on.member(on.rank()).rank);
   if (wait.call == nullptr) return "a collective";
-  return fmt::format("{}, number {} on a team of {}", wait.call, wait.seq, on.size());
+  return fmt::format("{}, number {} on a team of {}, id {}", wait.call, wait.seq, on.size(),
+                     on.id());
 }
 
 bool step_for(Waiter& waiter, TeamRuns& team) {

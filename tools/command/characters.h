@@ -27,11 +27,10 @@ constexpr size_t character_bytes(std::string_view text) {
 
 // The text, with '?' for each byte that is no part of one.
 inline std::string in_characters(std::string text) {
-  for (size_t i = 0, bytes; i < text.size(); i += bytes) {
-    bytes = character_bytes(std::string_view(text).substr(i));
-    if (bytes != 0) continue;
-    text[i] = '?';
-    bytes = 1;
+  for (size_t i = 0; i < text.size();) {
+    const size_t bytes = character_bytes(std::string_view(text).substr(i));
+    if (bytes == 0) text[i] = '?';
+    i += bytes == 0 ? 1 : bytes;
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "commands.h"
@@ -97,29 +98,34 @@ std::string state_text(const std::vector<RankView>& ranks) {
 }
 
 std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
-  const std::string of_all = fmt::format(" on a team of {}", ranks[0].ranks);
-  std::map<std::string, std::set<uint32_t>> waiting;
+  struct Team {
+    uint64_t number = UINT64_MAX;
+    std::string what;
+    std::set<uint32_t> waiting;
+  };
+  std::map<std::string, Team> teams;
+  const std::string of_all = fmt::format(" on a team of {}, id ", ranks[0].ranks);
+  const auto take = [&](uint32_t rank, const WaitEntry::Told& wait) {
+    std::string what = plain(wait.what), mark = "the first of them ";
+    if (const size_t at = what.find(mark); at != what.npos) what.erase(0, at + mark.size());
+    if (what == "the other ranks") what = plain(wait.call) + ", number 0" + of_all;  // GASNet-1's
+    const size_t at = what.find(of_all), number = what.find(mark = ", number ");
+    if (at == what.npos || number == what.npos) return;
+    Team& team = teams[what.substr(at)];
+    team.waiting.insert(rank);
+    const uint64_t n = std::strtoull(what.c_str() + number + mark.size(), nullptr, 10);
+    if (n < team.number) team = {n, n == 0 ? what.substr(0, number) : what, team.waiting};
+  };
   for (const RankView& rank : ranks)
-    for (const WaitEntry::Told& wait : rank.waits)
-      if (const std::string what = plain(wait.what); what.ends_with(of_all))
-        waiting[what].insert(rank.rank);
-      else if (what == "the other ranks")  // GASNet-1's barriers
-        waiting[plain(wait.call)].insert(rank.rank);
+    for (const WaitEntry::Told& wait : rank.waits) take(rank.rank, wait);
   std::vector<std::string> lines;
-  for (const auto& [what, there] : waiting) {
-    constexpr size_t kMostNamed = 16;
-    std::vector<uint32_t> absent;
+  for (const auto& [id, team] : teams) {
+    std::set<uint32_t> absent;
     for (const RankView& rank : ranks)
-      if (!there.contains(rank.rank)) absent.push_back(rank.rank);
+      if (!team.waiting.contains(rank.rank)) absent.insert(rank.rank);
     if (absent.empty()) continue;
-    std::ranges::sort(absent);
-    const size_t named = std::min(absent.size(), kMostNamed);
-    lines.push_back(fmt::format("{}: rank{} {}{} wait for it", what, absent.size() == 1 ? "" : "s",
-                                fmt::join(absent.begin(), absent.begin() + named, ", "),
-                                absent.size() == 1 ? " does not"
-                                : absent.size() == named
-                                    ? " do not"
-                                    : fmt::format(" and {} more do not", absent.size() - named)));
+    lines.push_back(fmt::format("{}: no wait for it or a later one on rank{} {}", team.what,
+                                absent.size() == 1 ? "" : "s", fmt::join(absent, ", ")));
   }
   return lines;
 }

@@ -84,8 +84,8 @@ double since(uint64_t then_ns, uint64_t now_ns);
 std::string state_text(const RankView& rank);
 // The states of all its ranks here.
 std::string state_text(const std::vector<RankView>& ranks);
-// "gex_Coll_BarrierNB(), number 3 on a team of 4: ranks 1, 2 do not wait for it": of each
-// collective of all the job's ranks for which some wait and others here do not.
+// "gex_Coll_BarrierNB(), number 3 on a team of 4, id 0: no wait for it or a later one on ranks
+// 1, 2": of each team of all the job's ranks the oldest collective that some wait for.
 std::vector<std::string> absent_texts(const std::vector<RankView>& ranks);
 std::string duration_text(double seconds);
 // "1.2M", of operations or bytes.
