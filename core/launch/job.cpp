@@ -244,7 +244,7 @@ std::string hint_of(int failure, const std::string& name, const std::string& dir
   if (failure == ENOENT && searched && ::access(here.c_str(), X_OK) == 0)
     return fmt::format(" in the PATH; write ./{} for the one in the directory", name);
   const std::string path = searched ? find_program(name).value_or("") : here;
-  if (failure == ENOENT && ::access(path.c_str(), X_OK) == 0)
+  if (failure == ENOENT && !name.empty() && ::access(path.c_str(), X_OK) == 0)
     return "; the file is there: the interpreter that it asks for is not";
   const bool folder =
       failure == EACCES && !path.empty() && ::access((path + "/.").c_str(), F_OK) == 0;
@@ -263,7 +263,11 @@ void Job::on_exec_failure(uint32_t process, int failure) {
   const Program& program = program_of(programs, process);
   const bool place = failure < 0;
   const std::string& name = place ? program.directory : program.command[0];
-  const std::string hint = where.empty() ? hint_of(failure, name, program.directory) : "";
+  // What is in the PATH that -x gives the ranks is not looked for.
+  const bool looks = where.empty() && std::ranges::none_of(options_.environment, [](const auto& v) {
+                       return v.first == "PATH";
+                     });
+  const std::string hint = looks ? hint_of(failure, name, program.directory) : "";
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));
   kill_all();

@@ -113,9 +113,8 @@ bool affinity_is_known() {
 void demand_affinity() {
   if (!affinity_is_known())
     throw Error(CWY_ERR_UNSUPPORTED,
-                "sched_getaffinity(): {}; PMIx's hwloc cannot start without it: permit the call in "
-                "the container's seccomp profile, or set HWLOC_SYNTHETIC=pu:1",
-                std::strerror(errno));
+                "sched_getaffinity(): {} hwloc needs it; or set HWLOC_SYNTHETIC=pu:1",
+                shortage(errno));
 }
 
 std::string shortage(int failure) {

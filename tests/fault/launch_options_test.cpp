@@ -313,14 +313,18 @@ TEST(Options, DebuggersThatCannotBeHad) {
   EXPECT_NE(blind.err.find("needs a terminal"), std::string::npos) << blind.err;
 }
 
-// Would catch: a mistake that is only refused where the right word is near, a variable whose
-// name is misspelt and that nobody misses, and an option behind ':' whose value passes for the
+// Would catch: a mistake that is only refused where the right word is near, an option of other
+// launchers that passes for a wish for help, a variable whose name is misspelt and that nobody
+// misses, and an option behind ':' whose value passes for the
 // program.
 TEST(Options, SaysWhatWasMeant) {
   const Result option = run_shell({"-n", "1", "--timout", "3"}, "true");
   EXPECT_EQ(option.status, 2);
   EXPECT_NE(option.err.find("'--timout': did you mean '--timeout'?"), std::string::npos)
       << option.err;
+  const Result other = run_shell({"-hostfile", "hosts"}, "true");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("did you mean '--host-file'?"), std::string::npos) << other.err;
   const Result further = run_shell({"-n", "1", "true", ":", "--bind", "core", "-n", "1"}, "true");
   EXPECT_EQ(further.status, 2);
   EXPECT_NE(further.err.find("':': --bind is no option here"), std::string::npos) << further.err;
@@ -349,7 +353,8 @@ TEST(Options, RanksNameWhatIsMisspelt) {
   EXPECT_EQ(count(ours.err, "CAUSEWAY_SETT: Causeway has no such variable"), 1u) << ours.err;
 }
 
-// Would catch: a script without its interpreter that is said to be missing itself.
+// Would catch: a script without its interpreter that is said to be missing itself; a program of
+// which that is said, though it has no name, or is not in the ranks' PATH.
 TEST(Options, TheInterpreterIsMissing) {
   Command command({"sh", "-c",
                    "printf '#!/no/such/thing\\n' >script && chmod +x script && exec " +
@@ -359,6 +364,13 @@ TEST(Options, TheInterpreterIsMissing) {
   EXPECT_NE(missing.err.find("the file is there: the interpreter that it asks for is not"),
             std::string::npos)
       << missing.err;
+  for (const Words& words : {Words{""}, Words{"-x", "PATH=/none", "sh", "-c", "true"}}) {
+    Words all{run_command(), "run", "-n", "1"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Result result = Command(all).run();
+    EXPECT_EQ(result.status, 127);
+    EXPECT_EQ(count(result.err, "interpreter"), 0u) << result.err;
+  }
 }
 
 // Would catch: options without the one that gives them a meaning, which were passed over.
