@@ -83,12 +83,11 @@ void check_together(BenchOptions& options) {
   const bool sweeps = !request.sweep.empty() || (reports && !scales);
   if (!options.sizes.empty() && !sweeps)
     throw UsageError("--sizes", "requires --sweep or --report");
-  if (!request.only.empty() && (sweeps || scales))
-    throw UsageError("--only", "excludes --sweep, --scale and --report");
-  for (const auto& [name, of] : {std::pair{"--collectives", request.collectives},
-                                 {"--memkinds", request.memkind},
-                                 {"--one-sided", request.one_sided}})
-    if (!of.empty() && (sweeps || scales))
+  for (const auto& [name, given] : {std::pair{"--only", !request.only.empty()},
+                                    {"--collectives", !request.collectives.empty()},
+                                    {"--memkinds", !request.memkind.empty()},
+                                    {"--one-sided", !request.one_sided.empty()}})
+    if (given && (sweeps || scales))
       throw UsageError(name, "excludes --sweep, --scale and --report");
   if (scales && sweeps && !options.json.empty())
     throw UsageError("--json", "holds --sweep or --scale; --report writes both");

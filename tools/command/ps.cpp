@@ -76,7 +76,8 @@ void add_ps(Options& app, int& status) {
       app.subcommand("ps", "List this user's jobs on this host, and what their ranks wait for",
                      [args, &status] { status = ps(*args); });
   sub.option("job", args->job,
-             "Show this job's ranks: its id, or the process id of its launcher or of a rank");
+             "Show this job's ranks: its id, or the process id of its launcher or of a rank")
+      .not_empty("job");
   sub.flag("--ranks", args->ranks, "Show the ranks of every job");
   sub.flag("--json", args->json, "Print JSON");
 }
