@@ -147,6 +147,11 @@ TEST_F(Sandbox, CallsThatNothingReplaces) {
   }
 }
 
+// Would catch: a job that has no other memory to share.
+TEST_F(Sandbox, NoMemfd) {
+  expect_works({DENY, std::to_string(EPERM), std::to_string(SYS_memfd_create)}, {""});
+}
+
 // Would catch: a warning that no rank gives, for the rank that speaks for its host does not see
 // why.
 TEST_F(Sandbox, ARankAloneIsRefused) {

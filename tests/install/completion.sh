@@ -47,6 +47,7 @@ commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
   echo "causeway run --map host,c =>! numa"
   echo "causeway bench --only put8.same,get8. => get8.same"
   echo "causeway run --bind core,n =>! none"
+  echo "causeway run --debug=d => death"
 } >"$work/cases"
 : >"$work/at/one.yaml"
 

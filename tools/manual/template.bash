@@ -67,7 +67,7 @@ _causeway() {
   # An option before may wait for its value; the first argument of run ends the options.
   for ((i = 1; i < last; ++i)); do
     word=${words[i]}
-    if [[ -n $option && ($must == *" $option "* || $word != -*) ]]; then
+    if [[ -n $option && ($must == *" $option "* || ($command != run && $word != -*)) ]]; then
       option=
     elif [[ $word == -- ]]; then
       option='' arguments=$((i + 1))
@@ -85,7 +85,7 @@ _causeway() {
     cur=${cur#*=}
   fi
 
-  if [[ -n $option && (-n $kept || $must == *" $option "* || $cur != -*) ]]; then
+  if [[ -n $option && (-n $kept || $must == *" $option "* || ($command != run && $cur != -*)) ]]; then
     _causeway_values "$command" "$option"
     if [[ $paths == key ]]; then
       _causeway_settings "$cur"

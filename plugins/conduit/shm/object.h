@@ -91,8 +91,9 @@ class Object {
 // Maps a peer's object, having checked that it is the one the address was made for.
 cwy_status map_peer_object(const ObjectAddress& address, Mapping& out, cwy_err* err);
 
-// Can peers open this process's descriptors through /proc? False where it is not dumpable.
-bool descriptors_are_visible();
+// Are there memfds, and can peers open this process's descriptors through /proc? False where it is
+// not dumpable.
+bool memfds_serve();
 
 inline constexpr const char* posix_directory = "/dev/shm";
 

@@ -60,8 +60,7 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
     const cwy_status status = read_options(*services, opts, domain->options, err);
     if (status != CWY_OK) return status;
     const Memory memory = domain->options.memory;
-    domain->posix =
-        memory == Memory::posix || (memory == Memory::automatic && !descriptors_are_visible());
+    domain->posix = memory == Memory::posix || (memory == Memory::automatic && !memfds_serve());
     domain->pid_namespace = pid_namespace();
     std::memcpy(&domain->job, params->job_key, sizeof domain->job);
     sweep_stale_objects();
