@@ -72,7 +72,9 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       sink_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       time_limit_(options.timeout_s ? now_s() + *options.timeout_s : kNever) {
-  if (!epoll_) throw Error(CWY_ERR_UNSUPPORTED, "epoll_create1: {}", shortage(errno));
+  if (!epoll_ || !sink_wake_)
+    throw Error(CWY_ERR_UNSUPPORTED, "{}: {}", epoll_ ? "eventfd2" : "epoll_create1",
+                shortage(errno));
   if (!options.forgives) verdict_.forgive_nothing();
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;

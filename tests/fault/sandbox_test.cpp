@@ -136,8 +136,8 @@ TEST_F(Sandbox, NobodyTellsTheProcessors) {
 TEST_F(Sandbox, CallsThatNothingReplaces) {
   for (const auto& [call, name] :
        {std::pair{kPoll, "poll: "}, std::pair{SYS_signalfd4, "signalfd: "},
-        std::pair{SYS_epoll_create1, "epoll_create1: "}, std::pair{kEpollWait, "epoll_wait: "},
-        std::pair{SYS_clone, "cannot start a process: "},
+        std::pair{SYS_epoll_create1, "epoll_create1: "}, std::pair{SYS_eventfd2, "eventfd2: "},
+        std::pair{kEpollWait, "epoll_wait: "}, std::pair{SYS_clone, "cannot start a process: "},
         std::pair{SYS_clone3, "cannot start a thread: "}}) {
     const Result result = in({DENY, std::to_string(EPERM), std::to_string(call)}, a_job());
     EXPECT_EQ(result.status, 1) << name << result.out << result.err;
