@@ -125,10 +125,12 @@ TEST(RunCommand, EveryOptionInEveryForm) {
 
 // Would catch: mpirun's spelling taken for -n with the value "p", or a program's own -np changed.
 TEST(RunCommand, RanksAsMpirunSpellsThem) {
-  const Line line({"-np", "3", "prog", "-np", "7"});
-  EXPECT_EQ(line.error(), "");
-  EXPECT_EQ(line.options().ranks, 3u);
-  EXPECT_THAT(line.options().command, ElementsAre("prog", "-np", "7"));
+  for (const char* word : {"-np", "--np"}) {
+    const Line line({word, "3", "prog", "-np", "7"});
+    EXPECT_EQ(line.error(), "");
+    EXPECT_EQ(line.options().ranks, 3u);
+    EXPECT_THAT(line.options().command, ElementsAre("prog", "-np", "7"));
+  }
 }
 
 // Would catch: programs, options and arguments that get into another part; an own ':' behind "--"

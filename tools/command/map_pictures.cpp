@@ -102,11 +102,13 @@ class Colours {
 };
 
 std::string dot_text(const std::string& text) {
-  std::string out;
-  for (const std::string& line : folded(text, 40)) out += (out.empty() ? "" : "\\n") + line;
-  std::string quoted = "\"";
-  for (const char c : out) quoted += c == '"' ? std::string("\\\"") : std::string(1, c);
-  return quoted + '"';
+  std::string out = "\"";
+  for (const std::string& line : folded(in_characters(text), 40)) {
+    if (out.size() > 1) out += "\\n";
+    for (const char c : line)
+      out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  }
+  return out + '"';
 }
 
 }  // namespace

@@ -295,7 +295,7 @@ void add_place_options(Options& run, RunOptions& options) {
 size_t first_of_program(const Options& run, std::vector<std::string>& words, size_t at) {
   for (; at < words.size(); ++at) {
     std::string& word = words[at];
-    if (word == "-np") word = "-n";  // as mpirun spells it
+    if (word == "-np" || word == "--np") word = "-n";  // as mpirun spells it
     if (word == "--") break;
     if (word.size() < 2 || word[0] != '-') break;
     const bool is_long = word[1] == '-';
