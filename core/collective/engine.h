@@ -77,8 +77,8 @@ inline uint32_t progress_collectives() {
 // a neighbor's flag is a matter of a few hundred nanoseconds. True when they moved.
 bool step_for(Waiter& waiter, TeamRuns& team);
 
-// The oldest run under way, for a person: "gex_Coll_BarrierNB(), number 17 on a team of 4, id
-// 0": as `causeway ps` reads it.
+// The oldest run under way, for a person: "gex_Coll_BarrierNB(), number 17 on a team of 4, id 0".
+// `causeway ps` reads it.
 std::string text_of(TeamRuns& team);
 
 // This thread is about to sleep: neighbors that raise a signal from now on send a message too.

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -84,11 +83,9 @@ Front::Front(const char* who, double kill_grace_s, SessionDir session)
       session_(std::move(session)),
       earlier_children_(children_now()) {
   epoll_event none;
-  const char* const refused = !signal_fd_                                           ? "signalfd"
-                              : ::poll(nullptr, 0, 0) != 0                          ? "poll"
-                              : ::epoll_wait(-1, &none, 1, 0) < 0 && errno != EBADF ? "epoll_wait"
-                                                                                    : nullptr;
-  if (refused != nullptr) throw Error(CWY_ERR_UNSUPPORTED, "{}: {}", refused, shortage(errno));
+  demand_call(static_cast<bool>(signal_fd_), "signalfd");
+  demand_call(::poll(nullptr, 0, 0) == 0, "poll");
+  demand_call(::epoll_wait(-1, &none, 1, 0) == 0 || errno == EBADF, "epoll_wait");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

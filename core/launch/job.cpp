@@ -72,9 +72,8 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       sink_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       time_limit_(options.timeout_s ? now_s() + *options.timeout_s : kNever) {
-  if (!epoll_ || !sink_wake_)
-    throw Error(CWY_ERR_UNSUPPORTED, "{}: {}", epoll_ ? "eventfd2" : "epoll_create1",
-                shortage(errno));
+  demand_call(static_cast<bool>(epoll_), "epoll_create1");
+  demand_call(static_cast<bool>(sink_wake_), "eventfd2");
   if (!options.forgives) verdict_.forgive_nothing();
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
@@ -238,7 +237,7 @@ void Job::answer_fences(double now) {
 
 namespace {
 
-// Of a program that execvp(3) does not execute: what is there all the same.
+// The hint for a program that execvp(3) does not execute: what is there all the same.
 std::string hint_of(int failure, const std::string& name, const std::string& directory) {
   const bool searched = name.find('/') == std::string::npos;
   const std::string here =
@@ -265,7 +264,7 @@ void Job::on_exec_failure(uint32_t process, int failure) {
   const Program& program = program_of(programs, process);
   const bool place = failure < 0;
   const std::string& name = place ? program.directory : program.command[0];
-  // What is in the PATH that -x gives the ranks is not looked for.
+  // The PATH that -x gives the ranks is not searched.
   const bool looks = where.empty() && std::ranges::none_of(options_.environment, [](const auto& v) {
                        return v.first == "PATH";
                      });

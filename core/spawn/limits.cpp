@@ -139,6 +139,10 @@ std::string shortage(int failure) {
   }
 }
 
+void demand_call(bool works, const char* call) {
+  if (!works) throw Error(CWY_ERR_UNSUPPORTED, "{}: {}", call, shortage(errno));
+}
+
 void LowDescriptors::reserve(size_t more) {
   for (size_t i = 0; i < kLibraryDescriptors + more; ++i) {
     UniqueFd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -25,6 +25,8 @@ void demand_affinity();
 // "Too many open files; the limit on open files (ulimit -n) is 1024", for an errno: of a limit, or
 // of a call that is refused.
 std::string shortage(int failure);
+// Throws Error that names the call, for errno, where it does not work.
+void demand_call(bool works, const char* call);
 
 // Low descriptors that are kept free for the PMIx server library: its listening thread waits with
 // select(), which ends the process for a descriptor of FD_SETSIZE or more. To be held while the
