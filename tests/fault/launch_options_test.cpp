@@ -315,8 +315,7 @@ TEST(Options, DebuggersThatCannotBeHad) {
 
 // Would catch: a mistake that is only refused where the right word is near, an option of other
 // launchers that passes for a wish for help, a variable whose name is misspelt and that nobody
-// misses, and an option behind ':' whose value passes for the
-// program.
+// misses, and an option behind ':' whose value passes for the program.
 TEST(Options, SaysWhatWasMeant) {
   const Result option = run_shell({"-n", "1", "--timout", "3"}, "true");
   EXPECT_EQ(option.status, 2);

@@ -103,9 +103,9 @@ class Colours {
 
 std::string dot_text(const std::string& text) {
   std::string out = "\"";
-  for (const std::string& line : folded(in_characters(text), 40)) {
+  for (const std::string& line : folded(text, 40)) {
     if (out.size() > 1) out += "\\n";
-    for (const char c : line)
+    for (const char c : in_characters(line))
       out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
   }
   return out + '"';

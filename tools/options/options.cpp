@@ -204,7 +204,7 @@ std::optional<int> Options::parse(int argc, char** argv) {
 }
 std::optional<int> Options::parse(const char* program, std::vector<std::string> words) {
   app_->name(program);
-  // One dash too few ("-hostfile") is no wish for help.
+  // A word with one dash too few ("-hostfile") is no wish for help.
   for (std::string& word : words)
     if (word.starts_with("-h") && word != "-h") word.insert(0, 1, '-');
   std::vector<std::string> given(words.rbegin(), words.rend());  // as the parser wants them
