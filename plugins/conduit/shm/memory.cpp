@@ -39,7 +39,7 @@ cwy_status Conduit::mem_alloc(cwyc_domain* domain, size_t length, void** addr, c
     if (status == CWY_OK) status = mem->object.map(*addr, mem->mapping, err);
     if (status != CWY_OK) return status;
     if (huge_missing && !domain->warned_huge.exchange(true, std::memory_order_relaxed))
-      log(services->job->local_index == 0 ? CWY_LOG_WARN : CWY_LOG_INFO,
+      log(CWY_LOG_WARN,
           "no huge pages for a segment of %zu bytes; ordinary pages are used "
           "(raise /proc/sys/vm/nr_hugepages, or set huge_pages: never)",
           length);
@@ -47,8 +47,7 @@ cwy_status Conduit::mem_alloc(cwyc_domain* domain, size_t length, void** addr, c
     mem->length = length;
     mem->allocated = true;
     if (options.huge_pages != HugePages::never && !mem->object.huge())
-      madvise(mem->base, mem->mapping.length(),
-              MADV_HUGEPAGE);  // where shmem_enabled permits it
+      madvise(mem->base, mem->mapping.length(), MADV_HUGEPAGE);  // where shmem_enabled permits it
     if (options.numa == Numa::interleave) interleave_nodes(mem->base, mem->mapping.length());
     if (options.numa == Numa::local) prefer_local_node(mem->base, mem->mapping.length());
     *addr = mem->base;
