@@ -45,11 +45,9 @@ void PmixBootstrap::let_go_on(uint32_t rank) {
 // in a fence. The fence fails where a rank has left before or ends with an error; then
 // on_all_leave() is never called.
 void PmixBootstrap::meet_those_who_leave() {
-  post_fence(
-      false,
-      [state = state_](pmix_status_t status) {
-        if (status == PMIX_SUCCESS) state->all_leave();
-      });
+  post_fence(false, [state = state_](pmix_status_t status) {
+    if (status == PMIX_SUCCESS) state->all_leave();
+  });
 }
 
 bool PmixBootstrap::begin_leave(std::optional<int> code) {

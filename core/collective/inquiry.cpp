@@ -138,9 +138,8 @@ void set_machinery(CollectiveSort sort, CollectiveMachinery other) {
 }
 
 bool has_rank_of_job(const Team& team, uint32_t job_rank) {
-  return std::any_of(
-      team.members().begin(), team.members().end(),
-      [job_rank](const Peer* member) { return member->rank == job_rank; });
+  return std::any_of(team.members().begin(), team.members().end(),
+                     [job_rank](const Peer* member) { return member->rank == job_rank; });
 }
 
 CollectiveWait collective_with(uint32_t job_rank) {

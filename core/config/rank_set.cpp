@@ -75,33 +75,25 @@ RankSet RankSet::of(const std::vector<uint32_t>& ranks) {
 }
 
 bool RankSet::contains(uint32_t rank) const {
-  return std::any_of(
-      ranges_.begin(), ranges_.end(),
-      [&](const auto& range) { return range.first <= rank && rank <= range.second; });
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
+    return range.first <= rank && rank <= range.second;
+  });
 }
 
 bool RankSet::covers(const RankSet& other) const {
-  return std::all_of(
-      other.ranges_.begin(), other.ranges_.end(),
-      [&](const auto& wanted) {
-        return std::any_of(
-            ranges_.begin(), ranges_.end(),
-            [&](const auto& range) {
-              return range.first <= wanted.first && wanted.second <= range.second;
-            });
-      });
+  return std::all_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& wanted) {
+    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
+      return range.first <= wanted.first && wanted.second <= range.second;
+    });
+  });
 }
 
 bool RankSet::intersects(const RankSet& other) const {
-  return std::any_of(
-      other.ranges_.begin(), other.ranges_.end(),
-      [&](const auto& theirs) {
-        return std::any_of(
-            ranges_.begin(), ranges_.end(),
-            [&](const auto& ours) {
-              return ours.first <= theirs.second && theirs.first <= ours.second;
-            });
-      });
+  return std::any_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& theirs) {
+    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& ours) {
+      return ours.first <= theirs.second && theirs.first <= ours.second;
+    });
+  });
 }
 
 RankSet RankSet::union_of(const std::vector<const RankSet*>& sets) {

@@ -34,11 +34,10 @@ std::string boolean_word_note(const std::string& text) {
 bool same_value(const Node& a, const Node& b) {
   return a.kind == b.kind && a.text == b.text &&
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same_value) &&
-         std::equal(
-             a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-             [](const Entry& x, const Entry& y) {
-               return x.key == y.key && same_value(x.value, y.value);
-             });
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const Entry& x, const Entry& y) {
+                      return x.key == y.key && same_value(x.value, y.value);
+                    });
 }
 
 // Whether `node` says only what the schema's defaults say.

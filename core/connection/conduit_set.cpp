@@ -137,15 +137,15 @@ static std::string address_written(const ConduitEp& cep, Call&& call) {
 }
 
 std::string ConduitEp::address() const {
-  return address_written(
-      *this, [&](void* bytes, uint64_t* length,
-                 cwy_err* err) { return conduit->module().ep_address(ep, bytes, length, err); });
+  return address_written(*this, [&](void* bytes, uint64_t* length, cwy_err* err) {
+    return conduit->module().ep_address(ep, bytes, length, err);
+  });
 }
 
 std::string ConduitEp::wiring(cwy_peer peer) const {
-  return address_written(
-      *this, [&](void* bytes, uint64_t* length,
-                 cwy_err* err) { return conduit->module().wiring(ep, peer, bytes, length, err); });
+  return address_written(*this, [&](void* bytes, uint64_t* length, cwy_err* err) {
+    return conduit->module().wiring(ep, peer, bytes, length, err);
+  });
 }
 
 uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {

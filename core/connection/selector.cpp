@@ -209,16 +209,12 @@ Conduit* Choice::only(OperationKind kind) const {
 }
 
 bool Choice::uses(const Conduit* conduit) const {
-  return std::any_of(
-      spans.begin(), spans.end(),
-      [&](const std::vector<SizeSpan>& all) {
-        return std::any_of(
-            all.begin(), all.end(),
-            [&](const SizeSpan& span) {
-              const auto& c = span.carrier.conduits;
-              return std::find(c.begin(), c.end(), conduit) != c.end();
-            });
-      });
+  return std::any_of(spans.begin(), spans.end(), [&](const std::vector<SizeSpan>& all) {
+    return std::any_of(all.begin(), all.end(), [&](const SizeSpan& span) {
+      const auto& c = span.carrier.conduits;
+      return std::find(c.begin(), c.end(), conduit) != c.end();
+    });
+  });
 }
 
 std::string Choice::summary() const {

@@ -202,9 +202,8 @@ void Crew::give_up(double) {
 }
 
 bool Crew::quiet() const {
-  return std::none_of(
-      processes_.begin(), processes_.end(),
-      [](const RankProcess& process) { return process.running; });
+  return std::none_of(processes_.begin(), processes_.end(),
+                      [](const RankProcess& process) { return process.running; });
 }
 
 }  // namespace causeway::launch

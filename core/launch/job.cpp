@@ -446,9 +446,8 @@ bool Job::any_running() const {
 }
 
 bool Job::any_rank_running() const {
-  return std::any_of(
-      members_.begin(), members_.end(),
-      [](const Member& member) { return member.rank && member.running; });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.rank && member.running; });
 }
 
 std::vector<uint32_t> Job::running_ranks(bool staying) const {

@@ -123,9 +123,9 @@ void Job::note_started(Member& member) {
 // The message of a dead rank that it has started may be lost with it. Where all others have
 // started, the dead rank had, too.
 void Job::look_who_started() {
-  all_met_ = all_met_ || std::all_of(
-                             members_.begin(), members_.end(),
-                             [](const Member& m) { return !m.rank || m.started || !m.running; });
+  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+               return !m.rank || m.started || !m.running;
+             });
 }
 
 // A rank that failed before all had started left the others waiting in a start that cannot be

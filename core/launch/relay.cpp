@@ -269,9 +269,8 @@ void Relay::on_source(uint32_t index) {
 }
 
 bool Relay::drained() const {
-  return std::none_of(
-      sources_.begin(), sources_.end(),
-      [](const Source& source) { return static_cast<bool>(source.fd); });
+  return std::none_of(sources_.begin(), sources_.end(),
+                      [](const Source& source) { return static_cast<bool>(source.fd); });
 }
 
 double Relay::next_deadline() const {

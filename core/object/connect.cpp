@@ -388,12 +388,10 @@ cwy_status connect_peer(Peer& peer) {
             choice.rule->label);
   const auto conn_of = [&](OperationKind kind) { return &made[static_cast<size_t>(kind)]->conn; };
   for (const Connection* c : made) {
-    ensure(
-        "every operation of a connected peer has a connection that is up",
-        [&] {
-          return c->base != nullptr || c->split != nullptr ||
-                 c->connect_op.status.load(std::memory_order_relaxed) == CWY_OK;
-        });
+    ensure("every operation of a connected peer has a connection that is up", [&] {
+      return c->base != nullptr || c->split != nullptr ||
+             c->connect_op.status.load(std::memory_order_relaxed) == CWY_OK;
+    });
   }
   // Release: whoever loads a pointer sees the connection behind it complete. Messages first: what
   // a conduit cannot do of the others is done over them.

@@ -74,12 +74,10 @@ void publish_segments(const char* call, Team& team,
 }
 
 void bind_everything(Client& client) {
-  publish_segments(
-      "gasnet_attach()", *client.team(),
-      [&]() -> std::vector<Endpoint*> {
-        client.bind(*client.endpoint(), Segment::everything(&client));  // for good
-        return {client.endpoint()};
-      });
+  publish_segments("gasnet_attach()", *client.team(), [&]() -> std::vector<Endpoint*> {
+    client.bind(*client.endpoint(), Segment::everything(&client));  // for good
+    return {client.endpoint()};
+  });
 }
 
 }  // namespace causeway

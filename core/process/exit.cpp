@@ -360,8 +360,7 @@ void wait_for_launcher() {
 }
 
 void end_for_lost_peer(const char* call, const std::string& text) {
-  say_peer_lost(
-      call, text, [] { return ""; });
+  say_peer_lost(call, text, [] { return ""; });
 }
 
 void end_for_unreached(const char* call, const std::string& text) {

@@ -47,12 +47,10 @@ constexpr std::chrono::milliseconds kBetweenLooks(20);
 class LastThread : public ThreadPart {
  public:
   void leave() override {
-    quiet_thread_beside(
-        "nobody looks for the end of the last thread",
-        [] {
-          while (!exiting() && !only_quiet_threads()) std::this_thread::sleep_for(kBetweenLooks);
-          if (!exiting()) std::exit(0);
-        });
+    quiet_thread_beside("nobody looks for the end of the last thread", [] {
+      while (!exiting() && !only_quiet_threads()) std::this_thread::sleep_for(kBetweenLooks);
+      if (!exiting()) std::exit(0);
+    });
   }
 };
 

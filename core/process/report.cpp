@@ -150,9 +150,7 @@ void print_report_at_exit() {
 
 extern "C" __attribute__((visibility("default"))) void cwy_report_v1(void (*fn)(void*, const char*),
                                                                      void* arg) {
-  causeway::or_fatal(
-      "cwy_report_v1()",
-      [&] {
-        causeway::report_transports([&](const std::string& text) { fn(arg, text.c_str()); });
-      });
+  causeway::or_fatal("cwy_report_v1()", [&] {
+    causeway::report_transports([&](const std::string& text) { fn(arg, text.c_str()); });
+  });
 }

@@ -46,8 +46,7 @@ Transfer& transfer_of(cwyc_op* op) {
 RetryQueue<cwyc_op> g_unsent;
 
 void require_pieces_left(const Transfer& t) {
-  ensure(
-      "an operation that waits to be sent has pieces left", [&] { return t.posted < t.total; });
+  ensure("an operation that waits to be sent has pieces left", [&] { return t.posted < t.total; });
 }
 
 // The last of eight arguments: the range need not lie in a segment.

@@ -100,11 +100,9 @@ void BouncePool::replace(char* buffer) {
 }
 
 BouncePool::Slab& BouncePool::slab_of(const char* buffer) {
-  return *std::find_if(
-      slabs_.begin(), slabs_.end(),
-      [buffer](const Slab& slab) {
-        return slab.memory->contains(reinterpret_cast<uint64_t>(buffer), 1);
-      });
+  return *std::find_if(slabs_.begin(), slabs_.end(), [buffer](const Slab& slab) {
+    return slab.memory->contains(reinterpret_cast<uint64_t>(buffer), 1);
+  });
 }
 
 cwyc_mem* BouncePool::registration(const char* buffer, const Conduit* conduit) const {

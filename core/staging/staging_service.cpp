@@ -63,9 +63,8 @@ class ServedTransfer {
   // is passed on.
   void lose_peer() { peer_is_gone_.store(true, std::memory_order_relaxed); }
   bool copies_to_peer() const {
-    return there_ != nullptr &&
-           std::any_of(
-               chunks_.begin(), chunks_.end(), [](const ServedChunk& b) { return b.copying(); });
+    return there_ != nullptr && std::any_of(chunks_.begin(), chunks_.end(),
+                                            [](const ServedChunk& b) { return b.copying(); });
   }
   // From a handler: the peer has filled the buffer with that number, or emptied it.
   void given_back(uint32_t buffer) {

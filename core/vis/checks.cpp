@@ -43,8 +43,7 @@ bool nested_apart(const Side& side) {
 
 std::vector<Range> sorted_runs(const Side& side) {
   std::vector<Range> runs;
-  for_each_run(
-      side, [&](Range r) { runs.push_back(r); });
+  for_each_run(side, [&](Range r) { runs.push_back(r); });
   std::sort(runs.begin(), runs.end(), [](Range a, Range b) { return a.begin < b.begin; });
   return runs;
 }
@@ -62,17 +61,14 @@ void require_apart(const VisCall& call, const std::vector<Range>& runs) {
 
 // `dst` sorted and apart.
 void require_no_source(const VisCall& call, const std::vector<Range>& dst, const Side& src) {
-  for_each_run(
-      src,
-      [&](Range r) {
-        auto next = std::upper_bound(
-            dst.begin(), dst.end(), r.begin, [](uint64_t at, Range d) { return at < d.end; });
-        if (next == dst.end() || next->begin >= r.end) return;
-        fatal(
-            call.name,
-            "source piece [{:#x}, {:#x}) overlaps destination piece [{:#x}, {:#x}) in this process",
-            r.begin, r.end, next->begin, next->end);
-      });
+  for_each_run(src, [&](Range r) {
+    auto next = std::upper_bound(dst.begin(), dst.end(), r.begin,
+                                 [](uint64_t at, Range d) { return at < d.end; });
+    if (next == dst.end() || next->begin >= r.end) return;
+    fatal(call.name,
+          "source piece [{:#x}, {:#x}) overlaps destination piece [{:#x}, {:#x}) in this process",
+          r.begin, r.end, next->begin, next->end);
+  });
 }
 
 void require_array(const VisCall& call, const char* name, const void* array, size_t count) {
@@ -133,12 +129,10 @@ void check_places(const VisCall& call, const Peer& peer, const Side& dst, const 
   check_peer_flags(call.name, peer, call.flags, kKnownFlags);
   // Memory beyond the bound segment is for its owner to judge.
   if (!may_be_elsewhere(call.flags)) {
-    for_each_run(
-        put ? dst : src,
-        [&](Range r) {
-          require_remote_range(call.name, peer, reinterpret_cast<const void*>(r.begin),
-                               r.end - r.begin);
-        });
+    for_each_run(put ? dst : src, [&](Range r) {
+      require_remote_range(call.name, peer, reinterpret_cast<const void*>(r.begin),
+                           r.end - r.begin);
+    });
   }
   for_each_run(put ? src : dst, [&](Range r) {
     if (r.begin == 0) fatal(call.name, "a local piece of {} bytes is at NULL", r.end);

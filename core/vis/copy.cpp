@@ -120,11 +120,9 @@ struct InARow {
 
 template <typename Dst, typename Src>
 void copy_equal(Dst dst, Src src, size_t count, size_t elem) {
-  with_size(
-      elem,
-      [&]<size_t Size>() {
-        for (size_t i = 0; i < count; ++i) copy_one<Size>(dst(i, elem), src(i, elem), elem);
-      });
+  with_size(elem, [&]<size_t Size>() {
+    for (size_t i = 0; i < count; ++i) copy_one<Size>(dst(i, elem), src(i, elem), elem);
+  });
 }
 
 void copy_uneven(const Side& dst, const Side& src) {
@@ -144,8 +142,8 @@ bool is_one_run_of(const Side& side, size_t bytes) {
 
 void copy_rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t count,
                size_t elem) {
-  with_size(
-      elem, [&]<size_t Size>() { rows<Size>(dst, dst_stride, src, src_stride, count, elem); });
+  with_size(elem,
+            [&]<size_t Size>() { rows<Size>(dst, dst_stride, src, src_stride, count, elem); });
 }
 
 void copy_nest(const Nest& nest, uintptr_t dst_bias, uintptr_t src_bias) {

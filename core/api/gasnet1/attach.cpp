@@ -115,19 +115,17 @@ void attach(Team& team, Attachment& a, bool& own_fault) {
       a.aligned ? common_free_address(team, std::min<size_t>(a.segsize, max_segment_size()))
                 : nullptr;
   try {
-    publish_segments(
-        "gasnet_attach()", team,
-        [&]() -> std::vector<Endpoint*> {
-          std::string wrong = a.defect();
-          if (wrong.empty()) wrong = a.draft();
-          own_fault = !wrong.empty();
-          if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
-          segment.reset(allocate(team, a.segsize, wish));
-          if (segment == nullptr) return {};
-          segment->set_lasting();
-          team.client()->bind(*team.ep(), segment.get());
-          return {team.ep()};
-        });
+    publish_segments("gasnet_attach()", team, [&]() -> std::vector<Endpoint*> {
+      std::string wrong = a.defect();
+      if (wrong.empty()) wrong = a.draft();
+      own_fault = !wrong.empty();
+      if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
+      segment.reset(allocate(team, a.segsize, wish));
+      if (segment == nullptr) return {};
+      segment->set_lasting();
+      team.client()->bind(*team.ep(), segment.get());
+      return {team.ep()};
+    });
   } catch (const Error&) {
     if (segment != nullptr) team.client()->bind(*team.ep(), nullptr);
     throw;

@@ -10,13 +10,11 @@ namespace {
 // A collective of a committed group that this rank is a member of.
 template <typename Body>
 gaspi_return_t collective(const char* name, unsigned group, gaspi_timeout_t timeout, Body&& body) {
-  return timed_call(
-      name, timeout,
-      [&](World& w, Deadline& deadline) {
-        const std::shared_ptr<Group> g = w.groups->at(group);
-        if (!g->committed) refuse(GASPI_ERR_INV_GROUP, "group {} is not committed", group);
-        return body(w, *g, deadline);
-      });
+  return timed_call(name, timeout, [&](World& w, Deadline& deadline) {
+    const std::shared_ptr<Group> g = w.groups->at(group);
+    if (!g->committed) refuse(GASPI_ERR_INV_GROUP, "group {} is not committed", group);
+    return body(w, *g, deadline);
+  });
 }
 
 // ---- reductions ----
@@ -80,90 +78,74 @@ gaspi_return_t reduce(World& w, Group& g, const void* send, void* receive, size_
 gaspi_return_t reduce_by_user(const void* send, void* receive, gaspi_number_t num,
                               gaspi_size_t size, bool operation, unsigned group,
                               gaspi_timeout_t timeout, const Combine& combine) {
-  return collective(
-      "gaspi_allreduce_user()", group, timeout,
-      [&](World& w, Group& g, Deadline& deadline) {
-        if (send == nullptr || receive == nullptr || !operation)
-          refuse(GASPI_ERR_NULLPTR, "a buffer or the operation is NULL");
-        if (num == 0) refuse(GASPI_ERR_INV_NUM, "there are no elements");
-        const gaspi_size_t most = w.config.allreduce_buf_size;
-        if (size == 0 || size > most / num)  // a product could overflow
-          refuse(GASPI_ERR_INV_SIZE, "{} elements of {} bytes; at most {} bytes fit", num, size,
-                 most);
-        return reduce(w, g, send, receive, num * size, combine, deadline);
-      });
+  return collective("gaspi_allreduce_user()", group, timeout,
+                    [&](World& w, Group& g, Deadline& deadline) {
+                      if (send == nullptr || receive == nullptr || !operation)
+                        refuse(GASPI_ERR_NULLPTR, "a buffer or the operation is NULL");
+                      if (num == 0) refuse(GASPI_ERR_INV_NUM, "there are no elements");
+                      const gaspi_size_t most = w.config.allreduce_buf_size;
+                      if (size == 0 || size > most / num)  // a product could overflow
+                        refuse(GASPI_ERR_INV_SIZE, "{} elements of {} bytes; at most {} bytes fit",
+                               num, size, most);
+                      return reduce(w, g, send, receive, num * size, combine, deadline);
+                    });
 }
 
 }  // namespace
 
 gaspi_return_t entry_group_create(gaspi_group_t* group) {
-  return tell(
-      "gaspi_group_create()", group, "group", [](World& w) { return w.groups->create(); });
+  return tell("gaspi_group_create()", group, "group", [](World& w) { return w.groups->create(); });
 }
 
 gaspi_return_t entry_group_add(gaspi_group_t group, gaspi_rank_t rank) {
-  return call(
-      "gaspi_group_add()",
-      [&](World& w) {
-        require_rank(w, rank);
-        const gaspi_return_t result = w.groups->add(group, rank);
-        if (result == GASPI_SUCCESS) return;
-        refuse(result, "group {} does not exist, is committed, or has rank {} already", group,
-               rank);
-      });
+  return call("gaspi_group_add()", [&](World& w) {
+    require_rank(w, rank);
+    const gaspi_return_t result = w.groups->add(group, rank);
+    if (result == GASPI_SUCCESS) return;
+    refuse(result, "group {} does not exist, is committed, or has rank {} already", group, rank);
+  });
 }
 
 gaspi_return_t entry_group_commit(gaspi_group_t group, gaspi_timeout_t timeout) {
-  return timed_call(
-      "gaspi_group_commit()", timeout,
-      [&](World& w, Deadline& deadline) {
-        const std::shared_ptr<Group> g = w.groups->at(group);
-        const gaspi_return_t result = wait_for(
-            deadline, [&] { return w.groups->commit(*g); });
-        if (result != GASPI_ERR_INV_GROUP) return result;
-        refuse(result, "this rank, {}, is not a member of group {}", w.rank, group);
-      });
+  return timed_call("gaspi_group_commit()", timeout, [&](World& w, Deadline& deadline) {
+    const std::shared_ptr<Group> g = w.groups->at(group);
+    const gaspi_return_t result = wait_for(deadline, [&] { return w.groups->commit(*g); });
+    if (result != GASPI_ERR_INV_GROUP) return result;
+    refuse(result, "this rank, {}, is not a member of group {}", w.rank, group);
+  });
 }
 
 gaspi_return_t entry_group_delete(gaspi_group_t group) {
-  return call(
-      "gaspi_group_delete()",
-      [&](World& w) {
-        if (group == GASPI_GROUP_ALL)
-          refuse(GASPI_ERR_INV_GROUP, "GASPI_GROUP_ALL cannot be deleted");
-        w.groups->remove(group);
-      });
+  return call("gaspi_group_delete()", [&](World& w) {
+    if (group == GASPI_GROUP_ALL) refuse(GASPI_ERR_INV_GROUP, "GASPI_GROUP_ALL cannot be deleted");
+    w.groups->remove(group);
+  });
 }
 
 gaspi_return_t entry_group_num(gaspi_number_t* group_num) {
-  return tell(
-      "gaspi_group_num()", group_num, "the pointer", [](World& w) { return w.groups->count(); });
+  return tell("gaspi_group_num()", group_num, "the pointer",
+              [](World& w) { return w.groups->count(); });
 }
 
 gaspi_return_t entry_group_size(gaspi_group_t group, gaspi_number_t* group_size) {
-  return tell(
-      "gaspi_group_size()", group_size, "group_size",
-      [&](World& w) { return w.groups->at(group)->size(); });
+  return tell("gaspi_group_size()", group_size, "group_size",
+              [&](World& w) { return w.groups->at(group)->size(); });
 }
 
 gaspi_return_t entry_group_ranks(gaspi_group_t group, gaspi_rank_t* group_ranks) {
-  return call(
-      "gaspi_group_ranks()",
-      [&](World& w) {
-        require_pointer(group_ranks, "group_ranks");
-        std::ranges::copy(w.groups->at(group)->ranks, group_ranks);
-      });
+  return call("gaspi_group_ranks()", [&](World& w) {
+    require_pointer(group_ranks, "group_ranks");
+    std::ranges::copy(w.groups->at(group)->ranks, group_ranks);
+  });
 }
 
 gaspi_return_t entry_barrier(gaspi_group_t group, gaspi_timeout_t timeout) {
-  return collective(
-      "gaspi_barrier()", group, timeout,
-      [&](World& w, Group& g, Deadline& deadline) {
-        const gaspi_return_t result = wait_for(
-            deadline, [&] { return w.groups->barrier(g, Kind::barrier, g.barrier); });
-        if (result == GASPI_SUCCESS) w.statistics.add(Counter::barriers);
-        return result;
-      });
+  return collective("gaspi_barrier()", group, timeout, [&](World& w, Group& g, Deadline& deadline) {
+    const gaspi_return_t result =
+        wait_for(deadline, [&] { return w.groups->barrier(g, Kind::barrier, g.barrier); });
+    if (result == GASPI_SUCCESS) w.statistics.add(Counter::barriers);
+    return result;
+  });
 }
 
 gaspi_return_t entry_allreduce(gaspi_const_pointer_t send, gaspi_pointer_t receive,
@@ -171,8 +153,7 @@ gaspi_return_t entry_allreduce(gaspi_const_pointer_t send, gaspi_pointer_t recei
                                gaspi_datatype_t datatype, gaspi_group_t group,
                                gaspi_timeout_t timeout) {
   return collective(
-      "gaspi_allreduce()", group, timeout,
-      [&](World& w, Group& g, Deadline& deadline) {
+      "gaspi_allreduce()", group, timeout, [&](World& w, Group& g, Deadline& deadline) {
         if (send == nullptr || receive == nullptr) refuse(GASPI_ERR_NULLPTR, "a buffer is NULL");
         if (num == 0 || num > w.config.allreduce_elem_max)
           refuse(GASPI_ERR_INV_NUM, "{} elements; expected 1 to {}", num,

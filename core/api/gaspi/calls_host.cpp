@@ -105,54 +105,46 @@ void end_without_backtrace() {
 }
 
 gaspi_return_t entry_cpu_frequency(gaspi_float* cpu_mhz) {
-  return call(
-      "gaspi_cpu_frequency()",
-      [&] {
-        require_pointer(cpu_mhz, "cpu_mhz");
-        *cpu_mhz = static_cast<gaspi_float>(frequency());
-        if (*cpu_mhz <= 0) refuse(GASPI_ERROR, "the system does not say");
-      });
+  return call("gaspi_cpu_frequency()", [&] {
+    require_pointer(cpu_mhz, "cpu_mhz");
+    *cpu_mhz = static_cast<gaspi_float>(frequency());
+    if (*cpu_mhz <= 0) refuse(GASPI_ERROR, "the system does not say");
+  });
 }
 
 gaspi_return_t entry_numa_socket(gaspi_uchar* socket) {
-  return tell(
-      "gaspi_numa_socket()", socket, "socket",
-      [] {
-        const int package = package_of(::sched_getcpu());
-        if (package < 0) refuse(GASPI_ERROR, "the system does not say");
-        return package;
-      });
+  return tell("gaspi_numa_socket()", socket, "socket", [] {
+    const int package = package_of(::sched_getcpu());
+    if (package < 0) refuse(GASPI_ERROR, "the system does not say");
+    return package;
+  });
 }
 
 gaspi_return_t entry_set_socket_affinity(gaspi_uchar socket) {
-  return call(
-      "gaspi_set_socket_affinity()",
-      [&] {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-          if (package_of(cpu) == socket) CPU_SET(static_cast<size_t>(cpu), &set);
-        if (CPU_COUNT(&set) == 0) refuse(GASPI_ERROR, "there is no socket {}", socket);
-        // The kernel leaves out what this process may not use, and refuses when nothing is left.
-        if (::sched_setaffinity(0, sizeof set, &set) != 0)
-          refuse(GASPI_ERROR, "this process may not run on socket {}", socket);
-      });
+  return call("gaspi_set_socket_affinity()", [&] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (package_of(cpu) == socket) CPU_SET(static_cast<size_t>(cpu), &set);
+    if (CPU_COUNT(&set) == 0) refuse(GASPI_ERROR, "there is no socket {}", socket);
+    // The kernel leaves out what this process may not use, and refuses when nothing is left.
+    if (::sched_setaffinity(0, sizeof set, &set) != 0)
+      refuse(GASPI_ERROR, "this process may not run on socket {}", socket);
+  });
 }
 
 gaspi_return_t entry_print_affinity_mask(void) {
-  return call(
-      "gaspi_print_affinity_mask()",
-      [] {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        if (::sched_getaffinity(0, sizeof set, &set) != 0)
-          refuse(GASPI_ERROR, "the system does not say");
-        std::string text;
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-          if (CPU_ISSET(static_cast<size_t>(cpu), &set)) text += fmt::format(" {}", cpu);
-        ::printf("processors:%s\n", text.c_str());
-        ::fflush(stdout);
-      });
+  return call("gaspi_print_affinity_mask()", [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) != 0)
+      refuse(GASPI_ERROR, "the system does not say");
+    std::string text;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<size_t>(cpu), &set)) text += fmt::format(" {}", cpu);
+    ::printf("processors:%s\n", text.c_str());
+    ::fflush(stdout);
+  });
 }
 
 }  // namespace causeway::gaspi

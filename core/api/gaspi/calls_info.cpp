@@ -32,33 +32,28 @@ GETTER_OF(build_infrastructure, gaspi_number_t, w.config.build_infrastructure)
 #undef GETTER_OF
 
 gaspi_return_t entry_queue_num(gaspi_number_t* queue_num) {
-  return tell(
-      "gaspi_queue_num()", queue_num, "the pointer",
-      [](World& w) {
-        return std::ranges::count_if(
-            w.queues, [](const auto& q) { return q.load(std::memory_order_relaxed) != nullptr; });
-      });
+  return tell("gaspi_queue_num()", queue_num, "the pointer", [](World& w) {
+    return std::ranges::count_if(
+        w.queues, [](const auto& q) { return q.load(std::memory_order_relaxed) != nullptr; });
+  });
 }
 
 // ---- environment: any phase ----
 
 gaspi_return_t entry_version(float* version) {
-  return tell(
-      "gaspi_version()", version, "version", [] { return 17.1f; });
+  return tell("gaspi_version()", version, "version", [] { return 17.1f; });
 }
 
 gaspi_return_t entry_time_get(gaspi_time_t* wtime) {
-  return tell(
-      "gaspi_time_get()", wtime, "wtime", [] { return static_cast<double>(now_ns()) * 1e-6; });
+  return tell("gaspi_time_get()", wtime, "wtime",
+              [] { return static_cast<double>(now_ns()) * 1e-6; });
 }
 gaspi_return_t entry_time_ticks(gaspi_time_t* resolution) {
-  return tell(
-      "gaspi_time_ticks()", resolution, "resolution",
-      [] {
-        timespec t{};
-        ::clock_getres(CLOCK_MONOTONIC, &t);
-        return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-      });
+  return tell("gaspi_time_ticks()", resolution, "resolution", [] {
+    timespec t{};
+    ::clock_getres(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+  });
 }
 gaspi_return_t entry_time_ticks_cycles(gaspi_cycles_t* ticks) {
   return tell("gaspi_time_ticks()", ticks, "ticks", [] {
@@ -119,9 +114,8 @@ gaspi_string_t entry_error_str(gaspi_return_t error_code) {
   return const_cast<char*>(known != std::end(kErrorTexts) ? known->text : "unknown error");
 }
 gaspi_return_t entry_print_error(gaspi_return_t error_code, gaspi_string_t* error_message) {
-  return tell(
-      "gaspi_print_error()", error_message, "error_message",
-      [&] { return entry_error_str(error_code); });
+  return tell("gaspi_print_error()", error_message, "error_message",
+              [&] { return entry_error_str(error_code); });
 }
 gaspi_return_t entry_error_message(gaspi_return_t error_code, gaspi_string_t* error_message) {
   return entry_print_error(error_code, error_message);
@@ -174,16 +168,14 @@ World* counted_world() {
 template <typename Value>
 gaspi_return_t read_counter(gaspi_statistic_counter_t counter, gaspi_statistic_argument_t argument,
                             Value* value) {
-  return call(
-      "gaspi_statistic_counter_get()",
-      [&] {
-        const Counter which = counter_of(counter);
-        require_pointer(value, "value");
-        const World* const w = counted_world();
-        const unsigned rank = rank_in(argument);
-        if (w != nullptr && w->statistics.takes_rank(which)) require_rank(*w, rank);
-        *value = w == nullptr ? 0 : static_cast<Value>(w->statistics.value(which, rank));
-      });
+  return call("gaspi_statistic_counter_get()", [&] {
+    const Counter which = counter_of(counter);
+    require_pointer(value, "value");
+    const World* const w = counted_world();
+    const unsigned rank = rank_in(argument);
+    if (w != nullptr && w->statistics.takes_rank(which)) require_rank(*w, rank);
+    *value = w == nullptr ? 0 : static_cast<Value>(w->statistics.value(which, rank));
+  });
 }
 
 }  // namespace
@@ -203,9 +195,8 @@ void Statistics::reset(Counter counter) {
 }
 
 gaspi_return_t entry_statistic_counter_max(gaspi_statistic_counter_t* counter_max) {
-  return tell(
-      "gaspi_statistic_counter_max()", counter_max, "counter_max",
-      [] { return std::size(kCounters); });
+  return tell("gaspi_statistic_counter_max()", counter_max, "counter_max",
+              [] { return std::size(kCounters); });
 }
 
 gaspi_return_t entry_statistic_counter_info(gaspi_statistic_counter_t counter,
@@ -213,18 +204,16 @@ gaspi_return_t entry_statistic_counter_info(gaspi_statistic_counter_t counter,
                                             gaspi_string_t* counter_name,
                                             gaspi_string_t* counter_description,
                                             gaspi_number_t* verbosity_level) {
-  return call(
-      "gaspi_statistic_counter_info()",
-      [&] {
-        const bool by_rank = Statistics::takes_rank(counter_of(counter));
-        if (counter_argument == nullptr || counter_name == nullptr ||
-            counter_description == nullptr || verbosity_level == nullptr)
-          refuse(GASPI_ERR_NULLPTR, "a pointer is NULL");
-        *counter_argument = by_rank ? GASPI_STATISTIC_ARGUMENT_RANK : GASPI_STATISTIC_ARGUMENT_NONE;
-        *counter_name = const_cast<char*>(kCounters[counter].name);
-        *counter_description = const_cast<char*>(kCounters[counter].description);
-        *verbosity_level = by_rank ? 2 : 1;
-      });
+  return call("gaspi_statistic_counter_info()", [&] {
+    const bool by_rank = Statistics::takes_rank(counter_of(counter));
+    if (counter_argument == nullptr || counter_name == nullptr || counter_description == nullptr ||
+        verbosity_level == nullptr)
+      refuse(GASPI_ERR_NULLPTR, "a pointer is NULL");
+    *counter_argument = by_rank ? GASPI_STATISTIC_ARGUMENT_RANK : GASPI_STATISTIC_ARGUMENT_NONE;
+    *counter_name = const_cast<char*>(kCounters[counter].name);
+    *counter_description = const_cast<char*>(kCounters[counter].description);
+    *verbosity_level = by_rank ? 2 : 1;
+  });
 }
 
 gaspi_return_t entry_statistic_verbosity_level(gaspi_number_t verbosity_level) {
@@ -244,12 +233,10 @@ gaspi_return_t entry_statistic_counter_get_long(gaspi_statistic_counter_t counte
 }
 
 gaspi_return_t entry_statistic_counter_reset(gaspi_statistic_counter_t counter) {
-  return call(
-      "gaspi_statistic_counter_reset()",
-      [&] {
-        const Counter which = counter_of(counter);
-        if (World* const w = counted_world()) w->statistics.reset(which);
-      });
+  return call("gaspi_statistic_counter_reset()", [&] {
+    const Counter which = counter_of(counter);
+    if (World* const w = counted_world()) w->statistics.reset(which);
+  });
 }
 
 // For a tracer that stands before this library; here it does nothing (14.2.1).

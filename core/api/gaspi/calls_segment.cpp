@@ -94,23 +94,19 @@ Segments::Creation& begin_creation(World& w, unsigned id, gaspi_group_t group, G
 template <typename Make>
 gaspi_return_t create(const char* name, unsigned id, gaspi_group_t group, gaspi_timeout_t timeout,
                       Make&& make) {
-  return timed_call(
-      name, timeout,
-      [&](World& w, Deadline& deadline) {
-        const std::shared_ptr<Group> g = w.groups->find(group);
-        if (g == nullptr || !g->committed)
-          refuse(GASPI_ERR_INV_GROUP, "group {} does not exist or is not committed", group);
-        Segments::Creation& creation = begin_creation(
-            w, id, group, *g, [&] { make(w); });
-        const gaspi_return_t result = wait_for(
-            deadline, [&] { return share(w, id, *g, creation); });
-        if (result == GASPI_TIMEOUT) return result;
-        const std::lock_guard lock(w.segment_table->creations_mutex);
-        if (result != GASPI_SUCCESS && !creation.failed_elsewhere) w.groups->fail_creation(*g);
-        w.segment_table->creations.erase(id);
-        if (result != GASPI_SUCCESS) w.segment_table->remove(id);
-        return result;
-      });
+  return timed_call(name, timeout, [&](World& w, Deadline& deadline) {
+    const std::shared_ptr<Group> g = w.groups->find(group);
+    if (g == nullptr || !g->committed)
+      refuse(GASPI_ERR_INV_GROUP, "group {} does not exist or is not committed", group);
+    Segments::Creation& creation = begin_creation(w, id, group, *g, [&] { make(w); });
+    const gaspi_return_t result = wait_for(deadline, [&] { return share(w, id, *g, creation); });
+    if (result == GASPI_TIMEOUT) return result;
+    const std::lock_guard lock(w.segment_table->creations_mutex);
+    if (result != GASPI_SUCCESS && !creation.failed_elsewhere) w.groups->fail_creation(*g);
+    w.segment_table->creations.erase(id);
+    if (result != GASPI_SUCCESS) w.segment_table->remove(id);
+    return result;
+  });
 }
 
 // A creation that timed out is given up.
@@ -132,103 +128,87 @@ bool being_created(World& w, unsigned id) {
 
 gaspi_return_t entry_segment_alloc(gaspi_segment_id_t segment_id, gaspi_size_t size,
                                    gaspi_alloc_t alloc_policy) {
-  return call(
-      "gaspi_segment_alloc()", [&](World& w) { allocate(w, segment_id, size, alloc_policy); });
+  return call("gaspi_segment_alloc()",
+              [&](World& w) { allocate(w, segment_id, size, alloc_policy); });
 }
 
 gaspi_return_t entry_segment_bind(gaspi_segment_id_t segment_id, gaspi_pointer_t pointer,
                                   gaspi_size_t size, gaspi_memory_description_t description) {
-  return call(
-      "gaspi_segment_bind()", [&](World& w) { bind(w, segment_id, pointer, size, description); });
+  return call("gaspi_segment_bind()",
+              [&](World& w) { bind(w, segment_id, pointer, size, description); });
 }
 
 gaspi_return_t entry_segment_register(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
                                       gaspi_timeout_t timeout) {
-  return timed_call(
-      "gaspi_segment_register()", rank, timeout,
-      [&](World& w, Deadline& deadline) {
-        LocalSegment& s = w.segment(segment_id);
-        return wait_for(
-            deadline, [&] { return w.segment_table->tell(s, rank); });
-      });
+  return timed_call("gaspi_segment_register()", rank, timeout, [&](World& w, Deadline& deadline) {
+    LocalSegment& s = w.segment(segment_id);
+    return wait_for(deadline, [&] { return w.segment_table->tell(s, rank); });
+  });
 }
 
 gaspi_return_t entry_segment_create(gaspi_segment_id_t segment_id, gaspi_size_t size,
                                     gaspi_group_t group, gaspi_timeout_t timeout,
                                     gaspi_alloc_t alloc_policy) {
-  return create(
-      "gaspi_segment_create()", segment_id, group, timeout,
-      [&](World& w) { allocate(w, segment_id, size, alloc_policy); });
+  return create("gaspi_segment_create()", segment_id, group, timeout,
+                [&](World& w) { allocate(w, segment_id, size, alloc_policy); });
 }
 
 gaspi_return_t entry_segment_use(gaspi_segment_id_t segment_id, gaspi_pointer_t pointer,
                                  gaspi_size_t size, gaspi_group_t group, gaspi_timeout_t timeout,
                                  gaspi_memory_description_t description) {
-  return create(
-      "gaspi_segment_use()", segment_id, group, timeout,
-      [&](World& w) { bind(w, segment_id, pointer, size, description); });
+  return create("gaspi_segment_use()", segment_id, group, timeout,
+                [&](World& w) { bind(w, segment_id, pointer, size, description); });
 }
 
 gaspi_return_t entry_segment_delete(gaspi_segment_id_t segment_id) {
-  return call(
-      "gaspi_segment_delete()",
-      [&](World& w) {
-        give_up_creation(w, segment_id);
-        if (!w.segment_table->remove(segment_id)) refuse_segment(segment_id);
-      });
+  return call("gaspi_segment_delete()", [&](World& w) {
+    give_up_creation(w, segment_id);
+    if (!w.segment_table->remove(segment_id)) refuse_segment(segment_id);
+  });
 }
 
 gaspi_return_t entry_segment_num(gaspi_number_t* segment_num) {
-  return tell(
-      "gaspi_segment_num()", segment_num, "the pointer",
-      [](World& w) { return w.segment_table->count(); });
+  return tell("gaspi_segment_num()", segment_num, "the pointer",
+              [](World& w) { return w.segment_table->count(); });
 }
 
 gaspi_return_t entry_segment_list(gaspi_number_t num, gaspi_segment_id_t* segment_id_list) {
-  return call(
-      "gaspi_segment_list()",
-      [&](World& w) {
-        require_pointer(segment_id_list, "the list");
-        const uint32_t count = w.segment_table->count();
-        if (num > count)
-          refuse(GASPI_ERR_INV_NUM, "{} segments are asked for, and {} exist", num, count);
-        gaspi_number_t found = 0;
-        for (unsigned id = 0; id < kSegmentIds && found < num; ++id)
-          if (w.segments[id].load(std::memory_order_acquire) != nullptr)
-            segment_id_list[found++] = static_cast<gaspi_segment_id_t>(id);
-      });
+  return call("gaspi_segment_list()", [&](World& w) {
+    require_pointer(segment_id_list, "the list");
+    const uint32_t count = w.segment_table->count();
+    if (num > count)
+      refuse(GASPI_ERR_INV_NUM, "{} segments are asked for, and {} exist", num, count);
+    gaspi_number_t found = 0;
+    for (unsigned id = 0; id < kSegmentIds && found < num; ++id)
+      if (w.segments[id].load(std::memory_order_acquire) != nullptr)
+        segment_id_list[found++] = static_cast<gaspi_segment_id_t>(id);
+  });
 }
 
 gaspi_return_t entry_segment_ptr(gaspi_segment_id_t segment_id, gaspi_pointer_t* pointer) {
-  return tell(
-      "gaspi_segment_ptr()", pointer, "the pointer",
-      [&](World& w) {
-        const LocalSegment& s = w.segment(segment_id);
-        if (being_created(w, segment_id)) refuse_segment(segment_id);
-        return s.base;
-      });
+  return tell("gaspi_segment_ptr()", pointer, "the pointer", [&](World& w) {
+    const LocalSegment& s = w.segment(segment_id);
+    if (being_created(w, segment_id)) refuse_segment(segment_id);
+    return s.base;
+  });
 }
 
 // ---- beyond 17.1 ----
 
 gaspi_return_t entry_segment_avail_local(gaspi_segment_id_t* avail_seg_id) {
-  return tell(
-      "gaspi_segment_avail_local()", avail_seg_id, "the pointer",
-      [](World& w) {
-        for (unsigned id = 0; id < w.config.segment_max; ++id)
-          if (w.segments[id].load(std::memory_order_acquire) == nullptr) return id;
-        refuse(GASPI_ERR_MANY_SEG, "every segment id is in use");
-      });
+  return tell("gaspi_segment_avail_local()", avail_seg_id, "the pointer", [](World& w) {
+    for (unsigned id = 0; id < w.config.segment_max; ++id)
+      if (w.segments[id].load(std::memory_order_acquire) == nullptr) return id;
+    refuse(GASPI_ERR_MANY_SEG, "every segment id is in use");
+  });
 }
 
 gaspi_return_t entry_segment_size(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
                                   gaspi_size_t* size) {
-  return tell(
-      "gaspi_segment_size()", size, "size",
-      [&](World& w) {
-        require_rank(w, rank);
-        return w.segment_of(rank, segment_id).size;
-      });
+  return tell("gaspi_segment_size()", size, "size", [&](World& w) {
+    require_rank(w, rank);
+    return w.segment_of(rank, segment_id).size;
+  });
 }
 
 }  // namespace causeway::gaspi

@@ -240,32 +240,29 @@ auto checked(L& list, Fill fill) {
 template <typename Prepare>
 inline gaspi_return_t post(const char* name, unsigned queue, unsigned rank, gaspi_timeout_t timeout,
                            Prepare&& prepare, uint32_t requests = 1) {
-  return call(
-      name,
-      [&](World& w) {
-        Queue& q = w.queue(queue);
-        // More elements than a queue has places fill an empty one.
-        if (requests != 1) requests = std::clamp(requests, 1u, q.limit());
-        if (__builtin_expect(
-                !rank_exists(w, rank) || !w.usable[rank].load(std::memory_order_relaxed), 0))
-          return post_in_vain(w, q, name, rank, requests, timeout);
-        const auto& operation = prepare(w);
-        if constexpr (
-            requires { operation.at_once(q); }) {
-          if (q.has_room() && operation.at_once(q)) {
-            if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
-            q.count_complete();
-            return GASPI_SUCCESS;
-          }
-        }
-        Deadline deadline(name, timeout, rank);
-        gaspi_return_t result = q.enter(deadline, requests);
-        if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
+  return call(name, [&](World& w) {
+    Queue& q = w.queue(queue);
+    // More elements than a queue has places fill an empty one.
+    if (requests != 1) requests = std::clamp(requests, 1u, q.limit());
+    if (__builtin_expect(!rank_exists(w, rank) || !w.usable[rank].load(std::memory_order_relaxed),
+                         0))
+      return post_in_vain(w, q, name, rank, requests, timeout);
+    const auto& operation = prepare(w);
+    if constexpr (requires { operation.at_once(q); }) {
+      if (q.has_room() && operation.at_once(q)) {
         if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
-        result = operation.start(w, q, deadline);
-        if (__builtin_expect(result == GASPI_SUCCESS, 1)) return result;
-        return not_started(w, q, rank, requests, result);
-      });
+        q.count_complete();
+        return GASPI_SUCCESS;
+      }
+    }
+    Deadline deadline(name, timeout, rank);
+    gaspi_return_t result = q.enter(deadline, requests);
+    if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
+    if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
+    result = operation.start(w, q, deadline);
+    if (__builtin_expect(result == GASPI_SUCCESS, 1)) return result;
+    return not_started(w, q, rank, requests, result);
+  });
 }
 
 }  // namespace
@@ -273,29 +270,24 @@ inline gaspi_return_t post(const char* name, unsigned queue, unsigned rank, gasp
 gaspi_return_t entry_write(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                            gaspi_segment_id_t remote, gaspi_offset_t remote_offset,
                            gaspi_size_t size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post(
-      "gaspi_write()", queue, rank, timeout,
-      [&](World& w) {
-        return Write{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
-      });
+  return post("gaspi_write()", queue, rank, timeout, [&](World& w) {
+    return Write{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
+  });
 }
 
 gaspi_return_t entry_read(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
                           gaspi_segment_id_t remote, gaspi_offset_t remote_offset,
                           gaspi_size_t size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post(
-      "gaspi_read()", queue, rank, timeout,
-      [&](World& w) {
-        return Read{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
-      });
+  return post("gaspi_read()", queue, rank, timeout, [&](World& w) {
+    return Read{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
+  });
 }
 
 gaspi_return_t entry_notify(gaspi_segment_id_t segment, gaspi_rank_t rank,
                             gaspi_notification_id_t id, gaspi_notification_t value,
                             gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post(
-      "gaspi_notify()", queue, rank, timeout,
-      [&](World& w) { return Notify{note_of(w, segment, rank, id, value)}; });
+  return post("gaspi_notify()", queue, rank, timeout,
+              [&](World& w) { return Notify{note_of(w, segment, rank, id, value)}; });
 }
 
 gaspi_return_t entry_write_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset,
@@ -303,12 +295,10 @@ gaspi_return_t entry_write_notify(gaspi_segment_id_t local, gaspi_offset_t local
                                   gaspi_offset_t remote_offset, gaspi_size_t size,
                                   gaspi_notification_id_t id, gaspi_notification_t value,
                                   gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  return post(
-      "gaspi_write_notify()", queue, rank, timeout,
-      [&](World& w) {
-        return WriteNotify{piece_of(w, {local, local_offset, rank, remote, remote_offset, size}),
-                           note_of(w, remote, rank, id, value)};
-      });
+  return post("gaspi_write_notify()", queue, rank, timeout, [&](World& w) {
+    return WriteNotify{piece_of(w, {local, local_offset, rank, remote, remote_offset, size}),
+                       note_of(w, remote, rank, id, value)};
+  });
 }
 
 gaspi_return_t entry_read_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset,
@@ -316,13 +306,11 @@ gaspi_return_t entry_read_notify(gaspi_segment_id_t local, gaspi_offset_t local_
                                  gaspi_offset_t remote_offset, gaspi_size_t size,
                                  gaspi_notification_id_t id, gaspi_queue_id_t queue,
                                  gaspi_timeout_t timeout) {
-  return post(
-      "gaspi_read_notify()", queue, rank, timeout,
-      [&](World& w) {
-        ReadNotify read{{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})}};
-        read.slot = slot_address(*read.piece.local, id);
-        return read;
-      });
+  return post("gaspi_read_notify()", queue, rank, timeout, [&](World& w) {
+    ReadNotify read{{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})}};
+    read.slot = slot_address(*read.piece.local, id);
+    return read;
+  });
 }
 
 gaspi_return_t entry_write_list(gaspi_number_t num, gaspi_segment_id_t* local,
@@ -370,29 +358,24 @@ gaspi_return_t entry_read_list_notify(gaspi_number_t num, gaspi_segment_id_t* lo
 gaspi_return_t entry_notify_waitsome(gaspi_segment_id_t segment, gaspi_notification_id_t first,
                                      gaspi_number_t num, gaspi_notification_id_t* found,
                                      gaspi_timeout_t timeout) {
-  return call(
-      "gaspi_notify_waitsome()",
-      [&](const World& w) {
-        const uint64_t* const slots = slots_of(w.segment(segment), first, num);
-        if (num == 0) return GASPI_SUCCESS;
-        require_pointer(found, "first_id");
-        return wait_for_note(w, slots, num, first, found, timeout);
-      });
+  return call("gaspi_notify_waitsome()", [&](const World& w) {
+    const uint64_t* const slots = slots_of(w.segment(segment), first, num);
+    if (num == 0) return GASPI_SUCCESS;
+    require_pointer(found, "first_id");
+    return wait_for_note(w, slots, num, first, found, timeout);
+  });
 }
 
 gaspi_return_t entry_notify_reset(gaspi_segment_id_t segment, gaspi_notification_id_t id,
                                   gaspi_notification_t* old_value) {
-  return call(
-      "gaspi_notify_reset()",
-      [&](const World& w) {
-        // acq_rel: what the notification announces is read after it; what was read before stays
-        // before the next one.
-        const uint64_t old =
-            __atomic_exchange_n(slot_of(w.segment(segment), id), 0, __ATOMIC_ACQ_REL);
-        if (__builtin_expect(old_value != nullptr, 1))
-          *old_value = static_cast<gaspi_notification_t>(old);
-        annotate_receive();
-      });
+  return call("gaspi_notify_reset()", [&](const World& w) {
+    // acq_rel: what the notification announces is read after it; what was read before stays
+    // before the next one.
+    const uint64_t old = __atomic_exchange_n(slot_of(w.segment(segment), id), 0, __ATOMIC_ACQ_REL);
+    if (__builtin_expect(old_value != nullptr, 1))
+      *old_value = static_cast<gaspi_notification_t>(old);
+    annotate_receive();
+  });
 }
 
 }  // namespace causeway::gaspi

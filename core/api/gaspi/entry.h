@@ -37,12 +37,10 @@ gaspi_return_t call(const char* name, Body&& body) {
 // A call that takes a timeout.
 template <typename Body>
 gaspi_return_t timed_call(const char* name, gaspi_timeout_t timeout, Body&& body) {
-  return call(
-      name,
-      [&](World& w) {
-        Deadline deadline(name, timeout);
-        return body(w, deadline);
-      });
+  return call(name, [&](World& w) {
+    Deadline deadline(name, timeout);
+    return body(w, deadline);
+  });
 }
 
 inline bool rank_exists(const World& w, uint32_t rank) {
@@ -56,13 +54,11 @@ inline void require_rank(const World& w, uint32_t rank) {
 // A call that takes a timeout and is about one rank.
 template <typename Body>
 gaspi_return_t timed_call(const char* name, uint32_t rank, gaspi_timeout_t timeout, Body&& body) {
-  return call(
-      name,
-      [&](World& w) {
-        require_rank(w, rank);
-        Deadline deadline(name, timeout, rank);
-        return body(w, deadline);
-      });
+  return call(name, [&](World& w) {
+    require_rank(w, rank);
+    Deadline deadline(name, timeout, rank);
+    return body(w, deadline);
+  });
 }
 
 inline void require_pointer(const void* pointer, const char* what) {

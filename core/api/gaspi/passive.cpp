@@ -42,8 +42,7 @@ gaspi_return_t Passive::send(const void* data, uint64_t size, uint32_t rank, Dea
 
 void Passive::forget(uint32_t rank) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(
-      sends_, [rank](const auto& entry) { return entry.second.rank == rank; });
+  std::erase_if(sends_, [rank](const auto& entry) { return entry.second.rank == rank; });
   std::erase_if(offers_, [rank](const Offer& o) { return o.from == rank && !o.arrived; });
   for (Offer& o : offers_)
     if (o.from == rank) o.number = 0;

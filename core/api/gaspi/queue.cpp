@@ -114,22 +114,18 @@ void Queue::release(Abandoned& a) {
 }
 
 gaspi_return_t Queue::enter_slowly(Deadline& deadline, uint32_t requests) {
-  return wait_for(
-      deadline,
-      [this, requests] {
-        uint32_t count;
-        if (try_enter(requests, count)) return GASPI_SUCCESS;
-        return count & kPrivileged ? GASPI_TIMEOUT : GASPI_QUEUE_FULL;
-      });
+  return wait_for(deadline, [this, requests] {
+    uint32_t count;
+    if (try_enter(requests, count)) return GASPI_SUCCESS;
+    return count & kPrivileged ? GASPI_TIMEOUT : GASPI_QUEUE_FULL;
+  });
 }
 
 gaspi_return_t Queue::privilege(Deadline& deadline) {
-  return wait_for(
-      deadline,
-      [this] {
-        const uint32_t before = state_.fetch_or(kPrivileged, std::memory_order_acq_rel);
-        return before & kPrivileged ? GASPI_TIMEOUT : GASPI_SUCCESS;
-      });
+  return wait_for(deadline, [this] {
+    const uint32_t before = state_.fetch_or(kPrivileged, std::memory_order_acq_rel);
+    return before & kPrivileged ? GASPI_TIMEOUT : GASPI_SUCCESS;
+  });
 }
 
 // ---- requests ----

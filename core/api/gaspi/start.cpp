@@ -224,9 +224,8 @@ gaspi_return_t make_runtime(Deadline& deadline) {
 // ---- end ----
 
 bool alone(const Runtime& rt) {
-  return std::all_of(
-      rt.clients.begin(), rt.clients.end(),
-      [](const Client* c) { return c->kind() == ClientKind::gaspi; });
+  return std::all_of(rt.clients.begin(), rt.clients.end(),
+                     [](const Client* c) { return c->kind() == ClientKind::gaspi; });
 }
 
 // `inside`: a thread of the program's may be inside a conduit until the process ends, and hold its
@@ -314,8 +313,7 @@ gaspi_return_t start(Deadline& deadline) {
            "once");
   }
   const auto start_all = [wished = g_wishes] {
-    return call(
-        "gaspi_proc_init()", [&] { start_up(wished); });
+    return call("gaspi_proc_init()", [&] { start_up(wished); });
   };
   gaspi_return_t result = call("gaspi_proc_init()", [&] { return make_runtime(deadline); });
   if (result == GASPI_SUCCESS && deadline.is_block() && !starting().begun()) {

@@ -226,9 +226,8 @@ gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const 
   bool by_long = fits_long(way, p);
   Request* const request = queue.begin(note.rank, p.remote->epoch, kBoth, !ahead);
   if (eager) {
-    return post_request(
-        w, queue, note.rank, request, deadline,
-        [&] { return write_note_once(w, p, note, &request->op); });
+    return post_request(w, queue, note.rank, request, deadline,
+                        [&] { return write_note_once(w, p, note, &request->op); });
   }
   std::optional<Queue::Deferred> follow;
   const gaspi_return_t posted = post_request(w, queue, note.rank, request, deadline, [&] {

@@ -70,8 +70,7 @@ struct ShortReply {
 };
 
 __attribute__((cold, noinline)) int retry_short(const ShortReply& reply, cwy_status status) {
-  return retry_reply(
-      reply.token, reply.flags, status, [&] { return reply.post(); });
+  return retry_reply(reply.token, reply.flags, status, [&] { return reply.post(); });
 }
 
 }  // namespace

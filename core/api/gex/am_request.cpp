@@ -72,8 +72,7 @@ struct ShortRequest {
 };
 
 __attribute__((cold, noinline)) int retry_short(const ShortRequest& request, cwy_status status) {
-  return retry(
-      request.peer, request.flags, status, [&] { return request.post(); });
+  return retry(request.peer, request.flags, status, [&] { return request.post(); });
 }
 
 __attribute__((always_inline)) inline int post_short(gex_TM_t tm, gex_Rank_t rank,

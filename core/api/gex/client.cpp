@@ -123,8 +123,7 @@ int start_client(const char* name, gex_Flags_t flags, ThreadMode mode, Client** 
 using namespace causeway;
 
 CAUSEWAY_API void cwy_identity_v1(const cwy_identity* identity) {
-  or_fatal(
-      kCall, [&] { set_identity(*identity); });
+  or_fatal(kCall, [&] { set_identity(*identity); });
 }
 
 CAUSEWAY_API void cwy_segment_everything_v1(void) {

@@ -52,9 +52,8 @@ gex_Event_t noted(const char* call, gex_Event_t event) {
 
 gex_Event_t start(const char* call, Team& team, cwyl_operation operation, gex_Rank_t root,
                   void* dst, const void* src, const Reduction& r) {
-  return noted(call,
-               or_fatal(
-                   call, [&] { return start_collective(team, operation, root, dst, src, r); }));
+  return noted(
+      call, or_fatal(call, [&] { return start_collective(team, operation, root, dst, src, r); }));
 }
 
 void require_root(const char* call, const Team& team, gex_Rank_t root) {

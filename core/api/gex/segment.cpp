@@ -89,13 +89,10 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
   if (tm == GEX_TM_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "tm is GEX_TM_INVALID");
   // The endpoint is bound to everything: no effect but a barrier (specification, NOTE).
   if (!Team::of(tm)->is_pair() && has_everything(*Team::of(tm)->ep())) {
-    return guarded(
-        kCall,
-        [&] {
-          publish_segments(
-              kCall, *Team::of(tm), [] { return std::vector<Endpoint*>(); });
-          *segment_p = GEX_SEGMENT_INVALID;
-        });
+    return guarded(kCall, [&] {
+      publish_segments(kCall, *Team::of(tm), [] { return std::vector<Endpoint*>(); });
+      *segment_p = GEX_SEGMENT_INVALID;
+    });
   }
   if (size == 0 || size % GASNET_PAGESIZE != 0) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
