@@ -83,6 +83,23 @@ TEST(AskedInGaspi, RankSaysCall) {
     }
   }
 }
+
+// Would catch: a wait in a collective of GASPI's without the group and the collective, and a rank
+// that the group lacks and `causeway ps` does not name.
+TEST(AskedInGaspi, RanksThatACollectiveLacksAreNamed) {
+  launch_test::Command job({launch_test::run_command(), "run", "-n", "2", GASPI_ASKED, "barrier"});
+  job.start();
+  EXPECT_TRUE(job.wait_for_output("at it", 2));
+  ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
+  const Result shown =
+      launch_test::Command({launch_test::run_command(), "ps", std::to_string(job.pid())}).run();
+  EXPECT_NE(shown.out.find("gaspi_barrier(), number 1 on a group of 2, id 0: no wait for it or a "
+                           "later one on rank 1"),
+            std::string::npos)
+      << shown.out;
+  ::kill(job.pid(), SIGTERM);
+  job.wait();
+}
 #endif
 
 // Would catch: a question that ends a program which computes, or one that is not answered.

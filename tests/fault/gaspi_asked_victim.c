@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   fflush(stdout);
   if (rank == 0 && strcmp(argv[1], "passive") == 0)
     gaspi_passive_receive(0, 0, &from, sizeof room, GASPI_BLOCK);
+  if (rank == 0 && strcmp(argv[1], "barrier") == 0) gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
   if (rank == 0 && strcmp(argv[1], "term") == 0) gaspi_proc_term(GASPI_BLOCK);
   for (;;) usleep(100000);
 }

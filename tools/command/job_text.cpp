@@ -104,14 +104,19 @@ std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
     std::set<uint32_t> waiting;
   };
   std::map<std::string, Team> teams;
-  const std::string of_all = fmt::format(" on a team of {}, id ", ranks[0].ranks);
+  // Members of GASPI's groups know them by numbers of their own, but for the group of all.
+  const std::string of_all = fmt::format(" on a team of {}, id ", ranks[0].ranks),
+                    of_group = fmt::format(" on a group of {}, id 0", ranks[0].ranks);
   const auto take = [&](uint32_t rank, const WaitEntry::Told& wait) {
     std::string what = plain(wait.what), mark = "the first of them ";
     if (const size_t at = what.find(mark); at != what.npos) what.erase(0, at + mark.size());
-    if (what == "the other ranks") what = plain(wait.call) + ", number 0" + of_all;  // GASNet-1's
-    const size_t at = what.find(of_all), number = what.find(mark = ", number ");
+    if (what == "the other ranks") what = "number 0" + of_all;  // GASNet-1's
+    if (what.starts_with("number ")) what = plain(wait.call) + ", " + what;
+    const bool grouped = what.ends_with(of_group);  // each kind of call has numbers of its own
+    const size_t at = what.find(grouped ? of_group : of_all),
+                 number = what.find(mark = ", number ");
     if (at == what.npos || number == what.npos) return;
-    Team& team = teams[what.substr(at)];
+    Team& team = teams[what.substr(at) + (grouped ? what.substr(0, number) : "")];
     team.waiting.insert(rank);
     const uint64_t n = std::strtoull(what.c_str() + number + mark.size(), nullptr, 10);
     if (n < team.number) team = {n, n == 0 ? what.substr(0, number) : what, team.waiting};

@@ -9,10 +9,12 @@ namespace {
 
 // A collective of a committed group that this rank is a member of.
 template <typename Body>
-gaspi_return_t collective(const char* name, unsigned group, gaspi_timeout_t timeout, Body&& body) {
+gaspi_return_t collective(const char* name, Kind kind, unsigned group, gaspi_timeout_t timeout,
+                          Body&& body) {
   return timed_call(name, timeout, [&](World& w, Deadline& deadline) {
     const std::shared_ptr<Group> g = w.groups->at(group);
     if (!g->committed) refuse(GASPI_ERR_INV_GROUP, "group {} is not committed", group);
+    deadline.is_collective(group, g->size(), g->sequence[static_cast<size_t>(kind)]);
     return body(w, *g, deadline);
   });
 }
@@ -78,7 +80,7 @@ gaspi_return_t reduce(World& w, Group& g, const void* send, void* receive, size_
 gaspi_return_t reduce_by_user(const void* send, void* receive, gaspi_number_t num,
                               gaspi_size_t size, bool operation, unsigned group,
                               gaspi_timeout_t timeout, const Combine& combine) {
-  return collective("gaspi_allreduce_user()", group, timeout,
+  return collective("gaspi_allreduce_user()", Kind::allreduce, group, timeout,
                     [&](World& w, Group& g, Deadline& deadline) {
                       if (send == nullptr || receive == nullptr || !operation)
                         refuse(GASPI_ERR_NULLPTR, "a buffer or the operation is NULL");
@@ -140,35 +142,38 @@ gaspi_return_t entry_group_ranks(gaspi_group_t group, gaspi_rank_t* group_ranks)
 }
 
 gaspi_return_t entry_barrier(gaspi_group_t group, gaspi_timeout_t timeout) {
-  return collective("gaspi_barrier()", group, timeout, [&](World& w, Group& g, Deadline& deadline) {
-    const gaspi_return_t result =
-        wait_for(deadline, [&] { return w.groups->barrier(g, Kind::barrier, g.barrier); });
-    if (result == GASPI_SUCCESS) w.statistics.add(Counter::barriers);
-    return result;
-  });
+  return collective("gaspi_barrier()", Kind::barrier, group, timeout,
+                    [&](World& w, Group& g, Deadline& deadline) {
+                      const gaspi_return_t result = wait_for(
+                          deadline, [&] { return w.groups->barrier(g, Kind::barrier, g.barrier); });
+                      if (result == GASPI_SUCCESS) w.statistics.add(Counter::barriers);
+                      return result;
+                    });
 }
 
 gaspi_return_t entry_allreduce(gaspi_const_pointer_t send, gaspi_pointer_t receive,
                                gaspi_number_t num, gaspi_operation_t operation,
                                gaspi_datatype_t datatype, gaspi_group_t group,
                                gaspi_timeout_t timeout) {
-  return collective(
-      "gaspi_allreduce()", group, timeout, [&](World& w, Group& g, Deadline& deadline) {
-        if (send == nullptr || receive == nullptr) refuse(GASPI_ERR_NULLPTR, "a buffer is NULL");
-        if (num == 0 || num > w.config.allreduce_elem_max)
-          refuse(GASPI_ERR_INV_NUM, "{} elements; expected 1 to {}", num,
-                 w.config.allreduce_elem_max);
-        if (static_cast<size_t>(datatype) >= std::size(kTypes) || operation < GASPI_OP_MIN ||
-            operation > GASPI_OP_SUM)
-          refuse(GASPI_ERROR, "operation {} on type {} does not exist", static_cast<int>(operation),
-                 static_cast<int>(datatype));
-        const Type& type = kTypes[datatype];
-        const auto all = [&](const void* a, const void* b, void* out, gaspi_timeout_t) {
-          type.combine(operation, a, b, out, num);
-          return GASPI_SUCCESS;
-        };
-        return reduce(w, g, send, receive, num * type.size, all, deadline);
-      });
+  return collective("gaspi_allreduce()", Kind::allreduce, group, timeout,
+                    [&](World& w, Group& g, Deadline& deadline) {
+                      if (send == nullptr || receive == nullptr)
+                        refuse(GASPI_ERR_NULLPTR, "a buffer is NULL");
+                      if (num == 0 || num > w.config.allreduce_elem_max)
+                        refuse(GASPI_ERR_INV_NUM, "{} elements; expected 1 to {}", num,
+                               w.config.allreduce_elem_max);
+                      if (static_cast<size_t>(datatype) >= std::size(kTypes) ||
+                          operation < GASPI_OP_MIN || operation > GASPI_OP_SUM)
+                        refuse(GASPI_ERROR, "operation {} on type {} does not exist",
+                               static_cast<int>(operation), static_cast<int>(datatype));
+                      const Type& type = kTypes[datatype];
+                      const auto all = [&](const void* a, const void* b, void* out,
+                                           gaspi_timeout_t) {
+                        type.combine(operation, a, b, out, num);
+                        return GASPI_SUCCESS;
+                      };
+                      return reduce(w, g, send, receive, num * type.size, all, deadline);
+                    });
 }
 
 gaspi_return_t entry_allreduce_user(gaspi_const_pointer_t send, gaspi_pointer_t receive,

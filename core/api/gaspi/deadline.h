@@ -2,6 +2,7 @@
 #pragma once
 
 #include <GASPI.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>
@@ -40,18 +41,26 @@ class Deadline {
     const uint64_t now = now_ns();
     return is_test() || now >= end_ ? 0 : end_ - now;
   }
+  // The call is the collective `number` of its kind in a group of so many members.
+  void is_collective(unsigned group, uint32_t members, uint32_t number) {
+    group_ = group, members_ = members, number_ = number;
+  }
   WaitSubject subject() const {
-    const auto what = [](const void* arg) {
-      const uint32_t rank = static_cast<const Deadline*>(arg)->rank_;
-      return rank == kNoRank ? std::string("other ranks") : "rank " + std::to_string(rank);
-    };
-    return {call_, what, this};
+    return {call_, [](const void* arg) { return static_cast<const Deadline*>(arg)->text(); }, this};
   }
 
  private:
+  // Read by `causeway ps`, which looks for the members that a collective lacks.
+  std::string text() const {
+    if (members_ != 0)
+      return fmt::format("number {} on a group of {}, id {}", number_, members_, group_);
+    return rank_ == kNoRank ? "other ranks" : fmt::format("rank {}", rank_);
+  }
+
   const char* call_;
   gaspi_timeout_t timeout_;
   uint32_t rank_;
+  uint32_t group_ = 0, members_ = 0, number_ = 0;
   uint64_t end_ = 0;
 };
 
