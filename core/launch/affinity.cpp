@@ -85,6 +85,7 @@ CpuSet place(hwloc_topology_t topology, const Binding& binding, size_t index, si
 std::vector<std::string> bind_processes(const std::vector<RankProcess>& processes,
                                         const Binding& binding) {
   const Topology topology = load();
+  const bool here = hwloc_topology_is_thissystem(topology.get()) != 0;  // else hwloc binds nothing
   std::vector<std::string> out;
   for (size_t i = 0; i < processes.size(); ++i) {
     const CpuSet set = place(topology.get(), binding, i, processes.size());
@@ -95,7 +96,7 @@ std::vector<std::string> bind_processes(const std::vector<RankProcess>& processe
                   ::access("/proc/self", F_OK) == 0 ? "" : "; /proc is not mounted");
     char text[512];
     hwloc_bitmap_list_snprintf(text, sizeof text, set.get());
-    out.emplace_back(text);
+    out.emplace_back(text + std::string(here ? "" : " of a made-up machine, not bound"));
   }
   return out;
 }

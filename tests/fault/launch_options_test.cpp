@@ -217,8 +217,8 @@ TEST(Options, BindsToCores) {
 }
 
 // Would catch: ranks that are dealt out in another order than --map says, over hosts or within, on
-// a machine of two NUMA nodes (hwloc makes one up, and binds nothing then); a node's share that
-// reaches into another node; ranks that are dealt out and not bound.
+// a machine of two NUMA nodes (hwloc makes one up, and binds nothing then); that this is not said;
+// a node's share that reaches into another node; ranks that are dealt out and not bound.
 TEST(Options, MapsRanks) {
   const auto places = [](const Words& more, int ranks) {
     Words words{run_command(), "run", "-n", std::to_string(ranks), "--display"};
@@ -230,7 +230,8 @@ TEST(Options, MapsRanks) {
     std::vector<std::string> out;
     for (int rank = 0; rank < ranks; ++rank) {
       const std::string name = "rank " + std::to_string(rank);
-      const size_t at = result.err.find(name), end = result.err.find_first_of(";\n", at);
+      const size_t at = result.err.find(name),
+                   end = result.err.find(" of a made-up machine, not bound", at);
       out.push_back(at == std::string::npos ? "" : result.err.substr(at + 6, end - at - 6));
     }
     return out;
@@ -314,8 +315,8 @@ TEST(Options, DebuggersThatCannotBeHad) {
 }
 
 // Would catch: a mistake that is only refused where the right word is near, an option of other
-// launchers that passes for a wish for help, a variable whose name is misspelt and that nobody
-// misses, and an option behind ':' whose value passes for the program.
+// launchers that passes for a wish for help or has no hint to ours, a variable whose name is
+// misspelt and that nobody misses, and an option behind ':' whose value passes for the program.
 TEST(Options, SaysWhatWasMeant) {
   const Result option = run_shell({"-n", "1", "--timout", "3"}, "true");
   EXPECT_EQ(option.status, 2);
@@ -324,6 +325,15 @@ TEST(Options, SaysWhatWasMeant) {
   const Result other = run_shell({"-hostfile", "hosts"}, "true");
   EXPECT_EQ(other.status, 2);
   EXPECT_NE(other.err.find("did you mean '--host-file'?"), std::string::npos) << other.err;
+  for (const auto& [theirs, ours] : {std::pair{"--wdir", "--directory"},
+                                     {"-ppn", "--per-host"},
+                                     {"-tag-output", "--tag-output"}}) {
+    const Result launchers = run_shell({"-np=2", theirs, "4"}, "true");
+    EXPECT_EQ(launchers.status, 2);
+    EXPECT_NE(launchers.err.find(std::string("did you mean '") + ours + "'?"), std::string::npos)
+        << launchers.err;
+  }
+  EXPECT_EQ(run_shell({"-np=2"}, "echo x").out, "x\nx\n");
   const Result further = run_shell({"-n", "1", "true", ":", "--bind", "core", "-n", "1"}, "true");
   EXPECT_EQ(further.status, 2);
   EXPECT_NE(further.err.find("':': --bind is no option here"), std::string::npos) << further.err;
