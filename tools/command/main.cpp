@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -36,6 +37,29 @@ bool names_no_subcommand(const causeway::Options& app, const Words& words) {
              option ? "option" : "subcommand", word,
              meant ? "; did you mean '" + *meant + "'?" : "");
   return true;
+}
+
+// An option here, and what other launchers call it.
+constexpr std::pair<const char*, std::string_view> kElsewhere[] = {
+    {"--bind", " --bind-to --cpu-bind "},
+    {"--directory", " --wdir --wd --workdir --cwd --chdir "},
+    {"--export", " --env --genv "},
+    {"--host-file", " --machinefile --rankfile --machine-file "},
+    {"--hosts", " --host --hostlist --nodelist "},
+    {"--map", " --map-by --rank-by "},
+    {"--output-dir", " --output-filename --output "},
+    {"--per-host", " --npernode --ppn --perhost --ntasks-per-node "},
+    {"--ranks", " --ntasks --nprocs "},
+    {"--stdin", " --input "},
+    {"--tag-output", " --label --prepend-rank "},
+};
+
+std::optional<std::string> meant_option(const std::string& word, const Words& options) {
+  for (const auto& [here, theirs] : kElsewhere)
+    if (theirs.find(" " + word + " ") != theirs.npos &&
+        std::find(options.begin(), options.end(), here) != options.end())
+      return here;
+  return causeway::did_you_mean(word, options);
 }
 
 // What no subcommand has caught. Returns the error of standard output that it is, or 0.
@@ -67,7 +91,7 @@ int main(int argc, char** argv) {
   app.subcommand("version", "Print the version", [] { fmt::print("{}\n", CAUSEWAY_VERSION); });
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
-  app.suggests(causeway::did_you_mean);
+  app.suggests(meant_option);
   Words words(argv + 1, argv + argc);
   if (words.size() > 2 && words[0] == "help" && words[2][0] != '-') {
     fmt::print(stderr, "causeway help: one subcommand at a time; '{}' is a second\n", words[2]);

@@ -290,12 +290,14 @@ void add_place_options(Options& run, RunOptions& options) {
       .may_be_bare("death");
 }
 
-// Where in `words`, from `at` on, the program begins, or the "--" before it. Spells -np before it
-// as -n.
+// Where in `words`, from `at` on, the program begins, or the "--" before it. Spells -np and -np=4
+// before it as -n and -n4.
 size_t first_of_program(const Options& run, std::vector<std::string>& words, size_t at) {
   for (; at < words.size(); ++at) {
     std::string& word = words[at];
     if (word == "-np" || word == "--np") word = "-n";  // as mpirun spells it
+    for (const std::string_view start : {"-np=", "--np=", "-n="})
+      if (word.starts_with(start)) word.replace(0, start.size(), "-n");
     if (word == "--") break;
     if (word.size() < 2 || word[0] != '-') break;
     const bool is_long = word[1] == '-';

@@ -37,14 +37,15 @@ class Screen {
     action.sa_handler = [](int) { g_ended = 1; };
     action.sa_flags = SA_RESETHAND;  // a second one ends a command that hangs
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-    if (!shown_) return;
+    if (!wanted || ::isatty(STDOUT_FILENO) == 0) return;
     keys_ = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp() && ::tcgetattr(STDIN_FILENO, &before_) == 0;
     termios now = before_;
     now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     now.c_cc[VSUSP] = _POSIX_VDISABLE;
     if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
     std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
-    fmt::print("\033[?1049h\033[?25l\033[?7l");  // lines are cut where the terminal ends
+    if (shown_)
+      fmt::print("\033[?1049h\033[?25l\033[?7l");  // lines are cut where the terminal ends
   }
   ~Screen() {
     if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);

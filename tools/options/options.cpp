@@ -191,11 +191,15 @@ void Options::tell_meant(const std::vector<std::string>& words) const {
   for (const CLI::Option* option : app->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
-    if (name.rfind("--", 0) != 0 || app->get_option_no_throw(name) != nullptr) continue;
-    if (const auto meant = suggest_(name, names))
-      std::cerr << "'" << name << "': did you mean '" << *meant << "'?\n";
-    return;
+    std::string name = word.substr(0, word.find('='));
+    const bool one_dash = name.size() > 2 && name[0] == '-' && name[1] != '-';
+    if (one_dash) name.insert(0, 1, '-');
+    if (!name.starts_with("--") || (!one_dash && app->get_option_no_throw(name) != nullptr))
+      continue;
+    if (const auto meant = suggest_(name, names)) {
+      std::cerr << "'" << name.substr(one_dash) << "': did you mean '" << *meant << "'?\n";
+      return;
+    }
   }
 }
 
