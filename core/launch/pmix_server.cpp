@@ -1,9 +1,11 @@
 #include "launch/pmix_server.h"
 
 #include <fmt/ranges.h>
+#include <netinet/in.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -206,6 +208,19 @@ struct PmixUpcalls {
 
 namespace {
 
+// The library's listening thread waits for a socket that it did not get, which ends the process.
+void demand_listening() {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) return;  // the library has others
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  socklen_t length = sizeof any;
+  auto* const address = reinterpret_cast<sockaddr*>(&any);
+  demand_call(::bind(socket.get(), address, length) == 0, "bind");
+  demand_call(::listen(socket.get(), 1) == 0, "listen");
+  demand_call(::getsockname(socket.get(), address, &length) == 0, "getsockname");
+}
+
 void start_library(const std::string& directory, const JobLayout& layout, uint32_t host) {
   static pmix_server_module_t module{};
   module.client_connected2 = &PmixUpcalls::connected;
@@ -239,6 +254,7 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   info.add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
   guard_connections();
   demand_affinity();
+  demand_listening();
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
   send_promptly(is_listening);
 }

@@ -138,7 +138,8 @@ TEST_F(Sandbox, CallsThatNothingReplaces) {
        {std::pair{kPoll, "poll: "}, std::pair{SYS_signalfd4, "signalfd: "},
         std::pair{SYS_epoll_create1, "epoll_create1: "}, std::pair{SYS_eventfd2, "eventfd2: "},
         std::pair{kEpollWait, "epoll_wait: "}, std::pair{SYS_clone, "cannot start a process: "},
-        std::pair{SYS_clone3, "cannot start a thread: "}}) {
+        std::pair{SYS_clone3, "cannot start a thread: "}, std::pair{SYS_bind, "bind: "},
+        std::pair{SYS_listen, "listen: "}, std::pair{SYS_getsockname, "getsockname: "}}) {
     const Result result = in({DENY, std::to_string(EPERM), std::to_string(call)}, a_job());
     EXPECT_EQ(result.status, 1) << name << result.out << result.err;
     EXPECT_NE(result.err.find(name), std::string::npos) << result.err;
