@@ -73,3 +73,9 @@ grep -q '^  18 records in ' "$work/of_cut" # (5000 - 4096) / 48: all that are wh
 head -c 100 "$work/t.0" >"$work/shorter"
 ! "$causeway" trace "$work/shorter" 2>"$work/why"
 grep -q 'is not a trace that this version reads' "$work/why"
+for at in 24 48; do # the room for records, and how many there were
+  cp "$work/t.0" "$work/damaged"
+  printf '\377\377\377\377\377\377\377\177' | dd of="$work/damaged" bs=1 seek=$at conv=notrunc 2>/dev/null
+  ! timeout 20 "$causeway" trace "$work/damaged" 2>"$work/why"
+  grep -q 'damaged: is damaged: ' "$work/why"
+done

@@ -40,23 +40,25 @@ Trace read_trace(const std::string& file) {
       h.capacity == 0)
     refuse_trace(file, "is not a trace that this version reads");
   for (char* word : {t.header.job, t.header.over, t.header.host}) make_plain(word);
+  if (h.capacity >> 32 != 0 || h.count >> 56 != 0)  // more than any disk holds, or any job does
+    refuse_trace(file, "is damaged: nobody records that much");
   const uint64_t bytes = std::max<uint64_t>(text->size(), CWYT_HEADER_BYTES) - CWYT_HEADER_BYTES;
-  const uint64_t there = std::min({bytes / sizeof(cwyt_record), h.count, h.capacity});
-  const uint64_t first = t.lost = h.count > h.capacity ? h.count - h.capacity : 0;
+  const uint64_t kept = std::min(h.count, h.capacity), first = t.lost = h.count - kept;
+  const uint64_t there = std::min<uint64_t>(bytes / sizeof(cwyt_record), kept);
+  t.cut = kept - there;
   t.records.reserve(there);
-  for (uint64_t n = first; n < h.count; ++n) {
-    const uint64_t place = n % h.capacity;
-    if (place >= there) {
-      ++t.cut;
-      continue;
-    }
+  const auto take = [&](uint64_t place, uint64_t n) {
     cwyt_record r;
     std::memcpy(&r, text->data() + CWYT_HEADER_BYTES + place * sizeof r, sizeof r);
     if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation))
       t.records.push_back(r);
     else
       ++t.unfinished;
-  }
+  };
+  const uint64_t oldest = first % h.capacity;  // its place
+  for (uint64_t place = oldest; place < there; ++place) take(place, first + place - oldest);
+  for (uint64_t place = 0; place < std::min(oldest, there); ++place)
+    take(place, first + h.capacity - oldest + place);
   return t;
 }
 
