@@ -382,6 +382,21 @@ TEST(Top, GivesTheTerminalBackAfterControlC) {
   on_terminal([](int terminal, pid_t) { ASSERT_EQ(::write(terminal, "\003", 1), 1); });
 }
 
+// Would catch: ^Z that does nothing, or stops a page whose terminal is still without its echo.
+TEST(Top, StopsAndGoesOn) {
+  on_terminal([](int terminal, pid_t top) {
+    ASSERT_EQ(::write(terminal, "\032", 1), 1);
+    int status = 0;
+    ASSERT_EQ(::waitpid(top, &status, WUNTRACED), top);
+    EXPECT_TRUE(WIFSTOPPED(status)) << status;
+    termios stopped{};
+    ::tcgetattr(terminal, &stopped);
+    EXPECT_NE(stopped.c_lflag & ECHO, 0u);
+    ::kill(top, SIGCONT);
+    ASSERT_EQ(::write(terminal, "q", 1), 1);
+  });
+}
+
 // Would catch: a rank that the others wait for in their start, and that is not named or not shown,
 // or told of as if it had ended; what it runs beside it, shown as a rank; a start of which nobody
 // says how long it has lasted; "2 starts".

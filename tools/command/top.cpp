@@ -27,7 +27,7 @@ struct TopArguments {
   bool json = false;
 };
 
-volatile sig_atomic_t g_ended = 0;
+volatile sig_atomic_t g_ended = 0, g_stops = 0;
 
 // A terminal shows one page after the other, whose keys come at once; it gets its own back.
 class Screen {
@@ -38,20 +38,13 @@ class Screen {
     action.sa_flags = SA_RESETHAND;  // a second one ends a command that hangs
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
     if (!wanted || ::isatty(STDOUT_FILENO) == 0) return;
-    keys_ = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp() && ::tcgetattr(STDIN_FILENO, &before_) == 0;
-    termios now = before_;
-    now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    now.c_cc[VSUSP] = _POSIX_VDISABLE;
-    if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
+    action.sa_handler = [](int) { g_stops = 1; };
+    action.sa_flags = 0;
+    ::sigaction(SIGTSTP, &action, nullptr);
     std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
-    if (shown_)
-      fmt::print("\033[?1049h\033[?25l\033[?7l");  // lines are cut where the terminal ends
+    enter();
   }
-  ~Screen() {
-    if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-    if (shown_) fmt::print("\033[?7h\033[?25h\033[?1049l");
-    std::fflush(stdout);
-  }
+  ~Screen() { leave(); }
   Screen(const Screen&) = delete;
 
   // Begins a page, and says how many lines of it can be seen: the last one would make it roll.
@@ -62,8 +55,9 @@ class Screen {
     return known ? std::max<size_t>(seen.ws_row, 2) - 1 : SIZE_MAX;
   }
   // False when it is to end.
-  bool wait_until(uint64_t time_ns) const {
+  bool wait_until(uint64_t time_ns) {
     for (uint64_t now; g_ended == 0;) {
+      if (g_stops != 0) stop();
       if ((now = now_ns()) >= time_ns) return true;
       pollfd key{keys_ ? STDIN_FILENO : -1, POLLIN, 0};
       if (::poll(&key, 1, static_cast<int>((time_ns - now) / 1'000'000) + 1) <= 0) continue;
@@ -74,6 +68,27 @@ class Screen {
   }
 
  private:
+  void enter() {
+    keys_ = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp() && ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    termios now = before_;
+    now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
+    if (shown_)
+      fmt::print("\033[?1049h\033[?25l\033[?7l");  // lines are cut where the terminal ends
+  }
+  void leave() {
+    if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    if (shown_) fmt::print("\033[?7h\033[?25h\033[?1049l");
+    std::fflush(stdout);
+  }
+  // As ^Z wants it; until somebody continues it.
+  void stop() {
+    g_stops = 0;
+    leave();
+    ::raise(SIGSTOP);
+    enter();
+  }
+
   bool shown_, keys_ = false;
   termios before_{};
 };
