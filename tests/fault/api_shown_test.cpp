@@ -175,6 +175,28 @@ TEST(Hang, RanksThatACollectiveLacksAreNamed) {
   end(*job);
 }
 
+// Would catch: a rank of another host that a collective lacks, while the page of this one looks as
+// if nobody were missing.
+TEST(Hang, RanksElsewhereMayBeMissing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "hosts with processes of their own are made by root";
+  Words words = job_of(2, "barrier");
+  const Words hosts{"--hosts", "a:1,b:1", "--agent",
+                    "env HOST=%h unshare --pid --fork --kill-child --mount-proc"};
+  words.insert(words.begin() + 2, hosts.begin(), hosts.end());
+  Command job(words);
+  job.start();
+  EXPECT_TRUE(job.wait_for_output("at it", 2, 60 * kSlowdown));
+  ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
+  const std::string rank = std::to_string(number(shown(job)["processes"][0], "pid"));
+  const std::string script = "\"$0\" ps $(\"$0\" ps | awk 'NR == 2 { print $1 }')";
+  const Result page =
+      Command({"nsenter", "-t", rank, "-p", "-m", "sh", "-c", script, run_command()}).run();
+  EXPECT_THAT(page.out, testing::ContainsRegex("every rank here waits for it; `causeway ps`\n? *"
+                                               "elsewhere\n? *tells\n? *of\n? *the\n? *other 1\n"))
+      << page.err;
+  end(job);
+}
+
 // Would catch: a rank that hangs and is shown as if it computed; a time that does not pass, or is
 // that of a clock which the command does not have; a look that a stopped rank holds up, or that
 // ends or continues it.

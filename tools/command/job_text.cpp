@@ -128,6 +128,11 @@ std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
     std::set<uint32_t> absent;
     for (const RankView& rank : ranks)
       if (!team.waiting.contains(rank.rank)) absent.insert(rank.rank);
+    if (const size_t elsewhere = ranks_elsewhere(ranks); absent.empty() && elsewhere != 0)
+      lines.push_back(
+          fmt::format("{}: every rank here waits for it; `causeway ps` elsewhere tells "
+                      "of the other {}",
+                      team.what, elsewhere));
     if (absent.empty()) continue;
     lines.push_back(fmt::format("{}: no wait for it or a later one on rank{} {}", team.what,
                                 absent.size() == 1 ? "" : "s", fmt::join(absent, ", ")));
