@@ -20,7 +20,7 @@ esac
 
 # Lines "WORDS => WHAT": behind the words, the last of which is not complete, all of these are offered, or with
 # "=>!" none of them. What is a list of words.
-help() { causeway "$@" --help; }
+help() { COLUMNS=10000 causeway "$@" --help; }
 commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
 {
   echo "causeway  => $(echo $commands)"

@@ -11,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work"
 : >"$work/complaints"
 complain() { echo "manual: $*" >>"$work/complaints"; }
-causeway() { LC_ALL=C "$tree/bin/causeway" "$@"; }
+causeway() { LC_ALL=C COLUMNS=10000 "$tree/bin/causeway" "$@"; }
 
 # Options at the beginning of the lines of a help text, one a line.
 options_of() {
@@ -27,6 +27,15 @@ for command in '' $commands; do
   # shellcheck disable=SC2086 # no word where there is no command
   options_of $command >"$work/options"
   [ -s "$work/options" ] || complain "no options in the help of '$command'"
+  for columns in 60 100; do
+    # shellcheck disable=SC2086 # no word where there is no command
+    LC_ALL=C COLUMNS=$columns "$tree/bin/causeway" $command --help >"$work/folded"
+    ! grep -q ".\{$((columns + 1))\}" "$work/folded" || complain "the help of '$command' is wider than $columns columns"
+    # What is folded has the same words in the same order. (Names of programs may be folded too.)
+    # shellcheck disable=SC2086
+    [ "$(tr -d ' \n' <"$work/folded")" = "$(causeway $command --help | tr -d ' \n')" ] ||
+      complain "the help of '$command' says something else in $columns columns"
+  done
   while read -r option; do
     grep -qF -- "\\fB$option\\fR" "$work/page" || complain "$option of '$command' is not in ${page##*/}"
   done <"$work/options"

@@ -19,6 +19,7 @@
 #include "launch/launch.h"
 #include "run_options.h"
 #include "spawn/caller.h"
+#include "text.h"
 
 namespace {
 
@@ -92,6 +93,7 @@ int main(int argc, char** argv) {
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
   app.suggests(meant_option);
+  app.lays_out_help(folded_help);
   Words words(argv + 1, argv + argc);
   if (words.size() > 2 && words[0] == "help" && words[2][0] != '-') {
     fmt::print(stderr, "causeway help: one subcommand at a time; '{}' is a second\n", words[2]);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -98,6 +99,30 @@ std::vector<std::string> folded(std::string_view words, size_t columns) {
     text.remove_prefix(end);
     if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   } while (!text.empty());
+  return out;
+}
+
+std::string folded_help(const std::string& help) {
+  std::istringstream lines(help);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    size_t column = line.find_first_not_of(' ');
+    const bool entry = column == 2;  // an option or a subcommand, with what is said of it behind
+    if (const size_t gap = line.find("  ", 2); entry && gap != line.npos)
+      column = line.find_first_not_of(' ', gap);
+    if (column == line.npos) column = 0;
+    std::string before = line.substr(0, column);
+    line.erase(0, column);
+    if (column > page_columns() / 2) {  // a narrow page: below the name
+      before.erase(before.find_last_not_of(' ') + 1);
+      if (!before.empty()) out += before + "\n";
+      before.assign(column = 6, ' ');
+    }
+    for (const std::string& part : folded(line, page_columns() - column)) {
+      out += before + part + "\n";
+      before.assign(column, ' ');
+    }
+  }
   return out;
 }
 

@@ -60,6 +60,9 @@ size_t page_columns();
 // anywhere. '?' stands for control characters.
 std::vector<std::string> folded(std::string_view text, size_t columns);
 
+// A help text in lines that fit the page: what is said of an option stays in its column.
+std::string folded_help(const std::string& help);
+
 // Prints a line of prose, folded to the page; what follows its first line is indented by two more.
 // The first `title` characters are bold.
 void print_folded(std::string_view text, const char* indent = "  ", size_t title = 0);

@@ -8,7 +8,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1 version=$2 readme=$3
 shift 3
-export LC_ALL=C
+export LC_ALL=C COLUMNS=10000 # help is not folded
 unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS || true
 rm -rf "$out/man1" "$out/bash" "$out/zsh" "$out/fish"
 mkdir -p "$out/man1" "$out/bash" "$out/zsh" "$out/fish"

@@ -225,7 +225,8 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
     if (suggest_ != nullptr && code == static_cast<int>(CLI::ExitCodes::ExtrasError))
       tell_meant(words);
     if (code != 0) return 2;
-    if (std::fputs(out.str().c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+    const std::string help = lay_out_ == nullptr ? out.str() : lay_out_(out.str());
+    if (std::fputs(help.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
     std::cerr << speaker << "cannot write the output: " << std::strerror(errno) << std::endl;
     std::clearerr(stdout);  // is told
     return 1;

@@ -89,6 +89,9 @@ class Options {
   using Suggest = std::optional<std::string>(const std::string& word,
                                              const std::vector<std::string>& words);
   void suggests(Suggest* suggest) { suggest_ = suggest; }
+  // Lays out a help text before it is printed.
+  using LayOut = std::string(const std::string& help);
+  void lays_out_help(LayOut* lay_out) { lay_out_ = lay_out; }
 
   // For a test that looks at every option, and includes the parser itself.
   CLI::App& parser() const { return *app_; }
@@ -106,6 +109,7 @@ class Options {
   std::unique_ptr<CLI::App> own_;
   CLI::App* app_;
   Suggest* suggest_ = nullptr;
+  LayOut* lay_out_ = nullptr;
   std::vector<std::unique_ptr<Options>> subcommands_;
 };
 
