@@ -46,6 +46,7 @@ commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
   echo "causeway run --map host,c => core"
   echo "causeway run --map host,c =>! numa"
   echo "causeway bench --only put8.same,get8. => get8.same"
+  echo "causeway bench --sweep=p => put"
   echo "causeway run --bind core,n =>! none"
   echo "causeway run --debug=d => death"
 } >"$work/cases"
