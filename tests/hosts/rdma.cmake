@@ -2,7 +2,7 @@
 set(rdma_log ${CMAKE_CURRENT_BINARY_DIR}/rdma-guest.log)
 add_test(NAME hosts.rdma.guest COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/run_guest
   ${rdma_log} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
-set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
+set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1900
   FIXTURES_SETUP rdma_guest PROCESSORS 2)
 foreach(case devices conformance_verbs library_close library_ucx ofi_verbs ofi_rxm ucx_rc
     spec_ofi_verbs spec_ucx_rc two_adapters spec dmabuf gaspi gaspi_death wordfreq death device_lost
