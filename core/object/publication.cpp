@@ -101,10 +101,13 @@ static bool map_through(ConduitEp& cep, uint32_t rank, Publication& p) {
   if (!cep.maps_neighbors) return false;
   cwyc_rkey* rkey = p.right(cep, rank);
   if (rkey == nullptr) return false;
-  // Not waited for, because of the locks held here: then there are calls instead of loads and
-  // stores. Segments that are published come with the lock (InsideMappers).
+  // Not waited for, because of the locks held here: the next look may find it free. Segments that
+  // are published come with the lock (InsideMappers).
   std::unique_lock<std::recursive_mutex> inside(cep.mutex, std::defer_lock);
-  if (cep.serial && !inside.try_lock()) return false;
+  if (cep.serial && !inside.try_lock()) {
+    p.busy = true;
+    return false;
+  }
   p.direct = cep.conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK;
   if (p.direct)
     add_mapping({&p, rank, p.facts.number, p.facts.base + static_cast<uint64_t>(p.delta),
@@ -215,13 +218,14 @@ void Publications::map_locked(const Key& key) {
   if (found == known_.end() || !found->second->later) return;
   Publication& p = *found->second;
   const Peer& base = context().base_endpoint().peer(key.second);
-  p.later = false;
   try {
     map_directly(base, p);
     p.inlined = p.direct && may_inline(base);
   } catch (const Error& e) {
     log_info("{}; using active messages", e.text());
   }
+  // Some conduits map for whom they are connected to.
+  p.later = !p.direct && (std::exchange(p.busy, false) || !is_connected(base));
   client_->for_each_endpoint([&](Endpoint& ep) {
     std::vector<Peer>* const peers = ep.known_peers(key.first);
     if (peers == nullptr) return;
@@ -237,7 +241,14 @@ void Publications::map(uint16_t index, uint32_t rank) {
 
 bool map_now(const Peer& peer) {
   peer.ep->client()->publications().map(peer.ep_index, peer.rank);
-  // Acquire: the distance is written.
+  // Acquire, here and below: the distance is written.
+  if (peer.segment.mapped.load(std::memory_order_acquire) == Mapped::later) {
+    try {
+      connect_peer(base_peer(peer));  // which maps then; not waited for
+    } catch (const Error& e) {
+      log_info("{}; it is not mapped", e.text());
+    }
+  }
   return peer.segment.mapped.load(std::memory_order_acquire) == Mapped::yes;
 }
 

@@ -25,6 +25,7 @@ struct Publication {
   ~Publication();
   PackedSegment facts;  // as published
   bool later = false;   // may be mapped, at the first use
+  bool busy = false;    // another thread was inside the conduit that maps
   bool direct = false;  // mapped here at facts.base + delta
   intptr_t delta = 0;
   bool inlined = false;                  // RemoteSegment::inlined
