@@ -85,8 +85,9 @@ void forget_wait() {
   entered_subject = nullptr;
 }
 
-void tell_waits() {
-  bool any = false;
+void tell_waits(uint32_t in_handlers) {
+  bool any = in_handlers != 0;
+  if (any) write_line_in_handler("asked: a thread runs the handler of a message");
   for (const WaitEntry& entry : entries()) any |= tell(entry);
   if (!any) {
     write_line_in_handler(

@@ -60,7 +60,8 @@ extern const WaitSubject block_until_subject;
 // Waits that are entered from now on stand there. While one thread is in the library.
 void show_waits(WaitEntries& where);
 
-// Writes a line for each wait, or one that says that there is none. For handlers of signals.
-void tell_waits();
+// Writes a line for each wait, and for handlers that so many threads are in, or one that says that
+// there is neither. For handlers of signals.
+void tell_waits(uint32_t in_handlers);
 
 }  // namespace causeway

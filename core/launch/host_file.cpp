@@ -30,6 +30,15 @@ std::optional<uint32_t> number_in(const std::string& text) {
   return static_cast<uint32_t>(std::stoul(text));
 }
 
+// Cuts off the slots of "host:4", as other launchers write it; an address of IPv6 has more colons.
+std::optional<uint32_t> cut_slots(std::string& host) {
+  const size_t colon = host.find(':');
+  if (colon == host.npos || colon != host.rfind(':')) return std::nullopt;
+  const std::optional<uint32_t> count = number_in(host.substr(colon + 1));
+  if (count) host.resize(colon);
+  return count;
+}
+
 std::vector<std::string> each_once(const std::vector<std::string>& slots) {
   std::vector<std::string> hosts;
   std::unordered_set<std::string> seen;
@@ -70,9 +79,9 @@ std::vector<std::string> read_host_file(const std::string& path) {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string host, word;
     if (!(words >> host)) continue;
+    std::optional<uint32_t> count = cut_slots(host);
     if (!is_name(host))
       throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not a host's name", path, number, shown(host));
-    std::optional<uint32_t> count;
     while (words >> word) {
       if (count)
         throw Error(CWY_ERR_INVALID,
@@ -87,7 +96,7 @@ std::vector<std::string> read_host_file(const std::string& path) {
       throw Error(CWY_ERR_INVALID, "{}:{}: more than {} slots", path, number, kMostSlots);
     slots.insert(slots.end(), count.value_or(1), host);
   }
-  if (slots.empty()) throw Error(CWY_ERR_INVALID, "{}: no host is named", path);
+  if (slots.empty()) throw Error(CWY_ERR_INVALID, "{}: no host with a slot is named", path);
   return slots;
 }
 
@@ -97,8 +106,9 @@ std::vector<std::string> parse_host_list(const std::string& text) {
   std::istringstream in(blanks);
   std::vector<std::string> hosts;
   for (std::string word; in >> word;) {
+    const uint32_t count = cut_slots(word).value_or(1);
     if (!is_name(word)) throw Error(CWY_ERR_INVALID, "'{}' is not a host's name", shown(word));
-    hosts.push_back(word);
+    hosts.insert(hosts.end(), count, word);
   }
   if (hosts.empty()) throw Error(CWY_ERR_INVALID, "no host is named");
   return hosts;

@@ -1,8 +1,6 @@
 // A plugin file brought into the process: dlopen, its one symbol, its init.
 #pragma once
 
-#include <string>
-
 #include "loader/loader.h"
 
 namespace causeway {

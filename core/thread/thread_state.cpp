@@ -154,7 +154,8 @@ bool others_poll() {
   });
 }
 uint32_t threads_in_handlers() {
-  const std::lock_guard lock(g_states_mutex);
+  const std::unique_lock lock(g_states_mutex, std::try_to_lock);
+  if (!lock) return 0;  // asked within a signal's handler, which may wait for nothing
   return static_cast<uint32_t>(std::count_if(g_states.begin(), g_states.end(), [](auto* state) {
     const Context at = std::atomic_ref(state->context).load(std::memory_order_relaxed);
     return at == Context::request_handler || at == Context::reply_handler;

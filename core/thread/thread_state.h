@@ -84,7 +84,7 @@ uint32_t thread_limit();
 uint32_t live_threads();
 // Whether a thread but the calling one is in a poll.
 bool others_poll();
-// How many threads run handlers of messages.
+// How many threads run handlers of messages; 0 while a thread comes or goes. Any context.
 uint32_t threads_in_handlers();
 // Threads that exited with implicit operations still under way; what is kept for them is released
 // when those are complete and anybody asks, or a new thread comes.

@@ -14,11 +14,19 @@ int main(int argc, char** argv) {
           GASPI_SUCCESS ||
       gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) != GASPI_SUCCESS)
     return 1;
+  gaspi_group_t group = 0;
+  if (rank < 2 && strcmp(argv[1], "group") == 0) {
+    gaspi_group_create(&group);
+    gaspi_group_add(group, 0);
+    gaspi_group_add(group, 1);
+    gaspi_group_commit(group, GASPI_BLOCK);
+  }
   printf("at it\n");
   fflush(stdout);
   if (rank == 0 && strcmp(argv[1], "passive") == 0)
     gaspi_passive_receive(0, 0, &from, sizeof room, GASPI_BLOCK);
   if (rank == 0 && strcmp(argv[1], "barrier") == 0) gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+  if (rank == 0 && strcmp(argv[1], "group") == 0) gaspi_barrier(group, GASPI_BLOCK);
   if (rank == 0 && strcmp(argv[1], "term") == 0) gaspi_proc_term(GASPI_BLOCK);
   for (;;) usleep(100000);
 }

@@ -334,6 +334,10 @@ TEST(Options, SaysWhatWasMeant) {
         << launchers.err;
   }
   EXPECT_EQ(run_shell({"-np=2"}, "echo x").out, "x\nx\n");
+  EXPECT_EQ(count(run_shell({"-np010"}, "echo x").out, "x\n"), 10u);  // no octal number
+  Command alone({run_command(), "run", "--hlep"});
+  const Result missing = alone.run();
+  EXPECT_NE(missing.err.find("did you mean '--help'?"), std::string::npos) << missing.err;
   const Result further = run_shell({"-n", "1", "true", ":", "--bind", "core", "-n", "1"}, "true");
   EXPECT_EQ(further.status, 2);
   EXPECT_NE(further.err.find("':': --bind is no option here"), std::string::npos) << further.err;

@@ -97,45 +97,77 @@ std::string state_text(const std::vector<RankView>& ranks) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+namespace {
+
+// A collective as the text of a wait has it: "CALL, number N on a team of SIZE, id ID".
+struct Collective {
+  std::string what;  // that text, or the call where there are no numbers
+  std::string team;  // what waits for collectives of one team have in common
+  uint64_t number = 0;
+  uint32_t members = 0;
+  bool of_all = false;  // it is known that every rank is a member
+
+  Collective(const WaitEntry::Told& wait, uint32_t ranks) : what(plain(wait.what)) {
+    std::string mark = "the first of them ";
+    if (const size_t at = what.find(mark); at != what.npos) what.erase(0, at + mark.size());
+    const std::string call = plain(wait.call);
+    if (what == "the other ranks") {  // GASNet-1's
+      what = call, team = fmt::format("team of {}, id 0", ranks), members = ranks, of_all = true;
+      return;
+    }
+    if (what.starts_with("number ")) what = call + ", " + what;
+    const size_t at = what.find(mark = ", number "), on = what.find(" on a ", at);
+    const size_t of = what.find(" of ", on);
+    if (at == what.npos || on == what.npos || of == what.npos) return;
+    number = std::strtoull(what.c_str() + at + mark.size(), nullptr, 10);
+    members = static_cast<uint32_t>(std::strtoul(what.c_str() + of + 4, nullptr, 10));
+    team = what.substr(on + 6);
+    of_all = members == ranks;
+    if (!team.starts_with("group")) return;
+    // Each kind of call has numbers of its own there, and each member calls a group what it likes,
+    // but for the group of all.
+    of_all = of_all && team.ends_with(", id 0");
+    team = team.substr(0, team.find(',')) + (of_all ? "" : " of some") + what.substr(0, at);
+  }
+};
+
+}  // namespace
+
 std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
   struct Team {
-    uint64_t number = UINT64_MAX;
-    std::string what;
+    Collective first;  // begun by those that wait
     std::set<uint32_t> waiting;
   };
   std::map<std::string, Team> teams;
-  // Members of GASPI's groups know them by numbers of their own, but for the group of all.
-  const std::string of_all = fmt::format(" on a team of {}, id ", ranks[0].ranks),
-                    of_group = fmt::format(" on a group of {}, id 0", ranks[0].ranks);
-  const auto take = [&](uint32_t rank, const WaitEntry::Told& wait) {
-    std::string what = plain(wait.what), mark = "the first of them ";
-    if (const size_t at = what.find(mark); at != what.npos) what.erase(0, at + mark.size());
-    if (what == "the other ranks") what = "number 0" + of_all;  // GASNet-1's
-    if (what.starts_with("number ")) what = plain(wait.call) + ", " + what;
-    const bool grouped = what.ends_with(of_group);  // each kind of call has numbers of its own
-    const size_t at = what.find(grouped ? of_group : of_all),
-                 number = what.find(mark = ", number ");
-    if (at == what.npos || number == what.npos) return;
-    Team& team = teams[what.substr(at) + (grouped ? what.substr(0, number) : "")];
-    team.waiting.insert(rank);
-    const uint64_t n = std::strtoull(what.c_str() + number + mark.size(), nullptr, 10);
-    if (n < team.number) team = {n, n == 0 ? what.substr(0, number) : what, team.waiting};
-  };
-  for (const RankView& rank : ranks)
-    for (const WaitEntry::Told& wait : rank.waits) take(rank.rank, wait);
+  for (const RankView& rank : ranks) {
+    for (const WaitEntry::Told& wait : rank.waits) {
+      const Collective on(wait, rank.ranks);
+      if (on.members == 0) continue;
+      Team& team = teams.try_emplace(on.team, Team{on, {}}).first->second;
+      team.waiting.insert(rank.rank);
+      if (on.number < team.first.number) team.first = on;
+    }
+  }
   std::vector<std::string> lines;
   for (const auto& [id, team] : teams) {
     std::set<uint32_t> absent;
     for (const RankView& rank : ranks)
       if (!team.waiting.contains(rank.rank)) absent.insert(rank.rank);
-    if (const size_t elsewhere = ranks_elsewhere(ranks); absent.empty() && elsewhere != 0)
+    const size_t elsewhere = ranks_elsewhere(ranks), waiting = team.waiting.size();
+    if (!team.first.of_all) {
+      if (waiting < team.first.members)
+        lines.push_back(fmt::format("{}: waited for by {} of its {} members, rank{} {}",
+                                    team.first.what, waiting, team.first.members,
+                                    waiting == 1 ? "" : "s", fmt::join(team.waiting, ", ")));
+    } else if (absent.empty() && elsewhere != 0) {
       lines.push_back(
           fmt::format("{}: every rank here waits for it; `causeway ps` elsewhere tells "
                       "of the other {}",
-                      team.what, elsewhere));
-    if (absent.empty()) continue;
-    lines.push_back(fmt::format("{}: no wait for it or a later one on rank{} {}", team.what,
-                                absent.size() == 1 ? "" : "s", fmt::join(absent, ", ")));
+                      team.first.what, elsewhere));
+    } else if (!absent.empty()) {
+      lines.push_back(fmt::format("{}: no wait for it or a later one on rank{} {}", team.first.what,
+                                  absent.size() == 1 ? "" : "s", fmt::join(absent, ", ")));
+    }
   }
   return lines;
 }
@@ -143,7 +175,8 @@ std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
 int say_unknown(const char* command, const std::string& job) {
   fmt::print(stderr,
              "causeway {}: no job '{}' of this user has ranks on this host; `causeway ps` lists "
-             "those that have\n",
+             "those that have (a process that no launcher "
+             "started is in none)\n",
              command, job);
   return kFailed;
 }

@@ -51,7 +51,6 @@ constexpr std::pair<const char*, std::string_view> kElsewhere[] = {
     {"--output-dir", " --output-filename --output "},
     {"--per-host", " --npernode --ppn --perhost --ntasks-per-node "},
     {"--ranks", " --ntasks --nprocs "},
-    {"--stdin", " --input "},
     {"--tag-output", " --label --prepend-rank "},
 };
 
@@ -86,10 +85,10 @@ int main(int argc, char** argv) {
 #define CAUSEWAY_COMMAND(name) add_##name(app, status);
 #include "command_list.inc"
   std::string word;
+  app.subcommand("version", "Print the version", [] { fmt::print("{}\n", CAUSEWAY_VERSION); });
   app.subcommand("help", "Show the help of a subcommand", [] {})
       .option("subcommand", word, "The subcommand")
       .one_of(app.subcommands());
-  app.subcommand("version", "Print the version", [] { fmt::print("{}\n", CAUSEWAY_VERSION); });
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
   app.suggests(meant_option);

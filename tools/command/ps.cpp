@@ -57,7 +57,10 @@ int ps(const PsArguments& args) {
     print_ranks(of_job);
     for (const std::string& line : absent_texts(of_job)) print_folded(line, "");
   }
-  if (ranks) fmt::print("\nPuts and gets to mapped memory are the program's own, uncounted.\n");
+  if (ranks)
+    fmt::print(
+        "\nPuts and gets to mapped memory are the program's own, uncounted; so are collectives "
+        "there.\n");
   const auto outside = [](const RankView& rank) { return rank.outside; };
   if (std::any_of(jobs.begin(), jobs.end(), [&](const auto& job) {
         return std::any_of(job.second.begin(), job.second.end(), outside);

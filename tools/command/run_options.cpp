@@ -290,14 +290,15 @@ void add_place_options(Options& run, RunOptions& options) {
       .may_be_bare("death");
 }
 
-// Where in `words`, from `at` on, the program begins, or the "--" before it. Spells -np and -np=4
-// before it as -n and -n4.
+// Where in `words`, from `at` on, the program begins, or the "--" before it. Spells -np, -np4 and
+// -np=4 before it as -n and -n4.
 size_t first_of_program(const Options& run, std::vector<std::string>& words, size_t at) {
   for (; at < words.size(); ++at) {
     std::string& word = words[at];
     if (word == "-np" || word == "--np") word = "-n";  // as mpirun spells it
-    for (const std::string_view start : {"-np=", "--np=", "-n="})
-      if (word.starts_with(start)) word.replace(0, start.size(), "-n");
+    for (const std::string_view start : {"-np=", "--np=", "-n=", "-np"})
+      if (word.starts_with(start) && word.size() > start.size())
+        word.replace(0, start.size(), "-n");
     if (word == "--") break;
     if (word.size() < 2 || word[0] != '-') break;
     const bool is_long = word[1] == '-';
@@ -387,8 +388,8 @@ LaunchOptions to_launch(const RunOptions& run) {
   if (!run.first_host_program.empty() && launch.hosts.places.empty())
     throw UsageError("--first-host-program", "needs --hosts or --host-file");
   if (launch.ranks + run.spares > kMostProcesses)
-    throw Error(CWY_ERR_INVALID, "{} ranks and spares: at most {}", launch.ranks + run.spares,
-                kMostProcesses);
+    throw UsageError("--ranks", fmt::format("{} ranks and spares: at most {}",
+                                            launch.ranks + run.spares, kMostProcesses));
   launch.first_host_program = run.first_host_program;
   launch.tag_output = run.tag_output;
   if (!run.output_dir.empty()) {

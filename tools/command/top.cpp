@@ -81,8 +81,7 @@ class Screen {
     if (shown_) fmt::print("\033[?7h\033[?25h\033[?1049l");
     std::fflush(stdout);
   }
-  // As ^Z wants it; until somebody continues it.
-  void stop() {
+  void stop() {  // as ^Z wants it, until somebody continues it
     g_stops = 0;
     leave();
     ::raise(SIGSTOP);

@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "base/error.h"
 #include "json.h"

@@ -23,8 +23,16 @@ std::string number_complaint(const std::string& text) {
   char* end = nullptr;
   const double value = whole ? static_cast<double>(std::strtoll(text.c_str(), &end, 0))
                              : std::strtod(text.c_str(), &end);
+  if (std::is_unsigned_v<T> && value < 0) return "'" + text + "' is less than 0";
   const bool good = !text.empty() && *end == '\0' && !std::isnan(value);
   return good ? "" : "'" + text + "' is no " + (whole ? "whole number" : "number");
+}
+
+// Numbers are decimal: the parser takes a leading zero for octal.
+std::string without_zeros(std::string text) {
+  const bool digits = text.find_first_not_of("0123456789") == text.npos;
+  while (digits && text.size() > 1 && text[0] == '0') text.erase(0, 1);
+  return text;
 }
 
 // Instead of the parser's ": 1 required TEXT missing".
@@ -128,6 +136,7 @@ template <typename T>
 Option Options::option(const char* name, T& value, const std::string& help) {
   CLI::Option* const option = app_->add_option(name, value, help);
   if constexpr (std::is_arithmetic_v<T>) option->check(number_complaint<T>);
+  if constexpr (std::is_integral_v<T>) option->transform(without_zeros);
   return Option(option);
 }
 template Option Options::option(const char*, std::string&, const std::string&);
@@ -222,7 +231,9 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
     const std::string speaker = path.substr(path.rfind('/') + 1) +
                                 (chosen() == app_ ? "" : " " + chosen()->get_name()) + ": ";
     if (code != 0) std::cerr << speaker << in_words(complaint.str());
-    if (suggest_ != nullptr && code == static_cast<int>(CLI::ExitCodes::ExtrasError))
+    // What is required may be missing because its name is misspelt.
+    if (suggest_ != nullptr && (code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+                                code == static_cast<int>(CLI::ExitCodes::RequiredError)))
       tell_meant(words);
     if (code != 0) return 2;
     const std::string help = lay_out_ == nullptr ? out.str() : lay_out_(out.str());

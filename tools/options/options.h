@@ -2,7 +2,6 @@
 // long to compile as most of their sources, so that one source alone includes it.
 #pragma once
 
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>

@@ -14,7 +14,7 @@ gaspi_return_t collective(const char* name, Kind kind, unsigned group, gaspi_tim
   return timed_call(name, timeout, [&](World& w, Deadline& deadline) {
     const std::shared_ptr<Group> g = w.groups->at(group);
     if (!g->committed) refuse(GASPI_ERR_INV_GROUP, "group {} is not committed", group);
-    deadline.is_collective(group, g->size(), g->sequence[static_cast<size_t>(kind)]);
+    is_collective(deadline, kind, group, *g);
     return body(w, *g, deadline);
   });
 }
@@ -111,6 +111,7 @@ gaspi_return_t entry_group_add(gaspi_group_t group, gaspi_rank_t rank) {
 gaspi_return_t entry_group_commit(gaspi_group_t group, gaspi_timeout_t timeout) {
   return timed_call("gaspi_group_commit()", timeout, [&](World& w, Deadline& deadline) {
     const std::shared_ptr<Group> g = w.groups->at(group);
+    deadline.is_for("group {} to be committed by its {} members", group, g->size());
     const gaspi_return_t result = wait_for(deadline, [&] { return w.groups->commit(*g); });
     if (result != GASPI_ERR_INV_GROUP) return result;
     refuse(result, "this rank, {}, is not a member of group {}", w.rank, group);

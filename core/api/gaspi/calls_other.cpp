@@ -60,6 +60,7 @@ gaspi_return_t entry_passive_receive(gaspi_segment_id_t segment_id_local,
   return timed_call("gaspi_passive_receive()", timeout, [&](World& w, Deadline& deadline) {
     require_pointer(rem_rank, "rem_rank");
     char* const to = local_bytes(w, segment_id_local, offset_local, size);
+    deadline.is_for("a message from any rank", 0);
     const gaspi_return_t result = w.passive->receive(to, size, rem_rank, deadline);
     if (result == GASPI_ERR_INV_SIZE)
       refuse(result, "the message that waits is longer than {} bytes", size);

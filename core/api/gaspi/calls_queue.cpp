@@ -10,6 +10,7 @@ gaspi_return_t entry_wait(gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
   return timed_call("gaspi_wait()", timeout, [&](World& w, Deadline& deadline) {
     Queue& q = w.queue(queue);
     w.statistics.add(Counter::waits);
+    deadline.is_for("the requests of queue {}", queue);
     return q.wait(deadline);
   });
 }

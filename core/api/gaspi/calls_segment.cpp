@@ -98,7 +98,7 @@ gaspi_return_t create(const char* name, unsigned id, gaspi_group_t group, gaspi_
     const std::shared_ptr<Group> g = w.groups->find(group);
     if (g == nullptr || !g->committed)
       refuse(GASPI_ERR_INV_GROUP, "group {} does not exist or is not committed", group);
-    deadline.is_collective(group, g->size(), g->sequence[static_cast<size_t>(Kind::creation)]);
+    is_collective(deadline, Kind::creation, group, *g);
     Segments::Creation& creation = begin_creation(w, id, group, *g, [&] { make(w); });
     const gaspi_return_t result = wait_for(deadline, [&] { return share(w, id, *g, creation); });
     if (result == GASPI_TIMEOUT) return result;

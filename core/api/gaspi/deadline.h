@@ -4,6 +4,7 @@
 #include <GASPI.h>
 #include <fmt/core.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -41,26 +42,26 @@ class Deadline {
     const uint64_t now = now_ns();
     return is_test() || now >= end_ ? 0 : end_ - now;
   }
-  // The call is the collective `number` of its kind in a group of so many members.
-  void is_collective(unsigned group, uint32_t members, uint32_t number) {
-    group_ = group, members_ = members, number_ = number;
+  // What the call is about: a format of one to three numbers, which lives as long as the program.
+  void is_for(const char* what, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
+    what_ = what, numbers_ = {a, b, c};
   }
   WaitSubject subject() const {
     return {call_, [](const void* arg) { return static_cast<const Deadline*>(arg)->text(); }, this};
   }
 
  private:
-  // Read by `causeway ps`, which looks for the members that a collective lacks.
   std::string text() const {
-    if (members_ != 0)
-      return fmt::format("number {} on a group of {}, id {}", number_, members_, group_);
+    const auto [a, b, c] = numbers_;
+    if (what_ != nullptr) return fmt::format(fmt::runtime(what_), a, b, c);
     return rank_ == kNoRank ? "other ranks" : fmt::format("rank {}", rank_);
   }
 
   const char* call_;
   gaspi_timeout_t timeout_;
   uint32_t rank_;
-  uint32_t group_ = 0, members_ = 0, number_ = 0;
+  const char* what_ = nullptr;
+  std::array<uint32_t, 3> numbers_{};
   uint64_t end_ = 0;
 };
 

@@ -65,6 +65,12 @@ struct Group {
   uint32_t size() const { return static_cast<uint32_t>(ranks.size()); }
 };
 
+// `causeway ps` reads this, and looks for the members that a collective lacks.
+inline void is_collective(Deadline& deadline, Kind kind, unsigned id, const Group& group) {
+  deadline.is_for("number {} on a group of {}, id {}", group.sequence[static_cast<size_t>(kind)],
+                  group.size(), id);
+}
+
 // Combines operands: result of `a` and `b` into `out`, which is neither.
 using Combine =
     std::function<gaspi_return_t(const void* a, const void* b, void* out, gaspi_timeout_t timeout)>;

@@ -330,7 +330,7 @@ gaspi_return_t start(Deadline& deadline) {
 
 gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_start_mutex);
-  if (g_life != Life::running) refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
+  if (g_life != Life::running) started_world();  // which refuses
   // The world is gone as soon as the errand is done, which may be between two calls.
   if (!leaving().begun())
     leaving().begin(

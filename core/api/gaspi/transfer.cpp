@@ -297,6 +297,7 @@ __attribute__((noinline)) gaspi_return_t keep_looking(const World& world, const 
   const bool often = world.neighbors_store.load(std::memory_order_relaxed);
   const uint32_t rounds = often ? std::max(1u, kLooks / num) : 1;
   Deadline deadline("gaspi_notify_waitsome()", timeout);
+  deadline.is_for("one of {} notifications from id {} on", num, first);
   return wait_for(deadline, [&] {
     for (uint32_t i = 0; i < rounds; ++i)
       if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;

@@ -163,7 +163,8 @@ inline World* world() {
 inline World& started_world() {
   World* const w = world();
   if (__builtin_expect(w == nullptr, 0))
-    refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
+    refuse(GASPI_ERR_NOINIT,
+           "gaspi_proc_init() has not succeeded, or gaspi_proc_term() has ended it");
   return *w;
 }
 // The world that messages are for: set before the first can come, and never reset.

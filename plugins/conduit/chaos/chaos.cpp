@@ -8,7 +8,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"

@@ -12,7 +12,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace causeway::chaos {
 

@@ -45,7 +45,8 @@ inline Descriptor watch_pid(uint32_t pid) {
 }
 inline bool has_ended(const Descriptor& process) {
   pollfd p{process.get(), POLLIN, 0};
-  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
+  // Readable once the process has ended, reaped or not. Not known where a program has closed it.
+  return poll(&p, 1, 0) == 1 && (p.revents & POLLNVAL) == 0;
 }
 
 // Inode of a namespace of this process, by its file in /proc/self/ns; 0: not known.

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstring>
-
 #include "objects.h"
 
 namespace causeway::eth {

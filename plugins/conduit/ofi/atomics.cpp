@@ -1,7 +1,6 @@
 // The atomics that the provider has, in the core's words.
 #include <rdma/fi_atomic.h>
 
-#include <bit>
 #include <cstring>
 
 #include "../common/cpu_atomics.h"

@@ -453,8 +453,13 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
 }
 
 void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
-  uint64_t counts[] = {0, ep->counters.read(bytes)};
-  for (int i = puts; i < bytes; ++i) counts[CWYC_SENT] += ep->counters.read(static_cast<size_t>(i));
+  const uint64_t size = ep->counters.read(bytes);  // what is sent is received
+  uint64_t counts[] = {0, size, 0, size};
+  for (int i = puts; i < bytes; ++i) {
+    const uint64_t n = ep->counters.read(static_cast<size_t>(i));
+    counts[CWYC_SENT] += n;
+    if (i >= shorts) counts[CWYC_RECEIVED] += n;
+  }
   fn(arg, UINT32_MAX, counts, std::size(counts));
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cstdint>
 
 namespace causeway::shm {
 namespace {

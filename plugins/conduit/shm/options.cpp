@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "../../common/plugin_error.h"
 #include "../common/option_reader.h"

@@ -5,8 +5,6 @@
 #include <cctype>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
-#include <new>
 
 #include "../common/ep_answers.h"
 #include "../common/shared_room.h"

@@ -2,7 +2,6 @@
 // itself. Datagrams get lost; the side that asks repeats its hello until it is answered, and both
 // sides take a repeated one for what it is. Two sides that ask at once share one link: each hello
 // says everything a welcome says.
-#include <cerrno>
 #include <cstring>
 
 #include "../../common/plugin_error.h"

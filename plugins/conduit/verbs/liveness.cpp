@@ -1,6 +1,5 @@
 // What no completion announces: processes of this host that died, peers that fell silent, and what
 // the device says of itself.
-#include <cerrno>
 #include <utility>
 
 #include "calls.h"

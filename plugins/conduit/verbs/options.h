@@ -6,7 +6,6 @@
 #include <causeway/plugin.h>
 
 #include <cstdint>
-#include <string>
 
 #include "../fabric/options.h"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>

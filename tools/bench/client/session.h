@@ -1,7 +1,6 @@
 // A run of the measuring program: what is asked for, and where results go.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <cstdio>
-
 #include "capture.h"
 
 namespace causeway::bench {

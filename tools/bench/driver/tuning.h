@@ -6,7 +6,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace causeway::bench {
 

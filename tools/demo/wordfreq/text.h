@@ -1,7 +1,6 @@
 // Text: the words of one rank's slice of a file.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
