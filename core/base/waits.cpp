@@ -87,7 +87,7 @@ void forget_wait() {
 
 void tell_waits(uint32_t in_handlers) {
   bool any = in_handlers != 0;
-  if (any) write_line_in_handler("asked: a thread runs the handler of a message");
+  if (any) write_line_in_handler("asked: the handler of a message runs");
   for (const WaitEntry& entry : entries()) any |= tell(entry);
   if (!any) {
     write_line_in_handler(

@@ -62,6 +62,6 @@ void show_waits(WaitEntries& where);
 
 // Writes a line for each wait, and for handlers that so many threads are in, or one that says that
 // there is neither. For handlers of signals.
-void tell_waits(uint32_t in_handlers);
+[[gnu::cold]] void tell_waits(uint32_t in_handlers);
 
 }  // namespace causeway

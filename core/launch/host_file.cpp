@@ -100,17 +100,20 @@ std::vector<std::string> read_host_file(const std::string& path) {
   return slots;
 }
 
-std::vector<std::string> parse_host_list(const std::string& text) {
+std::vector<std::string> parse_host_list(const std::string& text, bool* counted) {
   std::string blanks = text;
   std::replace(blanks.begin(), blanks.end(), ',', ' ');
   std::istringstream in(blanks);
   std::vector<std::string> hosts;
   for (std::string word; in >> word;) {
-    const uint32_t count = cut_slots(word).value_or(1);
+    const std::optional<uint32_t> count = cut_slots(word);
+    if (counted != nullptr) *counted |= count.has_value();
     if (!is_name(word)) throw Error(CWY_ERR_INVALID, "'{}' is not a host's name", shown(word));
-    hosts.insert(hosts.end(), count, word);
+    if (hosts.size() + count.value_or(1) > kMostSlots)
+      throw Error(CWY_ERR_INVALID, "'{}': more than {} slots", word, kMostSlots);
+    hosts.insert(hosts.end(), count.value_or(1), word);
   }
-  if (hosts.empty()) throw Error(CWY_ERR_INVALID, "no host is named");
+  if (hosts.empty()) throw Error(CWY_ERR_INVALID, "no host with a slot is named");
   return hosts;
 }
 

@@ -14,7 +14,8 @@ namespace causeway::launch {
 std::vector<std::string> read_host_file(const std::string& path);
 
 // Hosts separated by commas or blanks; a host that is named again has a slot more. Throws Error.
-std::vector<std::string> parse_host_list(const std::string& text);
+// `counted`: becomes true where a host has a number of slots ("a:2").
+std::vector<std::string> parse_host_list(const std::string& text, bool* counted = nullptr);
 
 struct Placement {
   std::optional<uint32_t> ranks;     // absent: one per slot

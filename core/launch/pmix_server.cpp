@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -211,11 +212,14 @@ namespace {
 void demand_listening() {
   const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return;  // the library has others
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  socklen_t length = sizeof any;
-  auto* const address = reinterpret_cast<sockaddr*>(&any);
-  demand_call(::bind(socket.get(), address, length) == 0, "bind");
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof here;
+  auto* const address = reinterpret_cast<sockaddr*>(&here);
+  const bool bound = ::bind(socket.get(), address, length) == 0;
+  if (!bound && errno == EADDRNOTAVAIL) return;  // the library says what it needs
+  demand_call(bound, "bind");
   demand_call(::listen(socket.get(), 1) == 0, "listen");
   demand_call(::getsockname(socket.get(), address, &length) == 0, "getsockname");
 }

@@ -1,10 +1,10 @@
 #include "launch/stdin_feed.h"
 
-#include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -40,7 +40,7 @@ void copy(UniqueFd pipe) {
       ::usleep(200'000);
       continue;
     }
-    if (n < 0) fmt::print(stderr, "causeway run: cannot read stdin: {}\n", std::strerror(errno));
+    if (n < 0) std::fprintf(stderr, "causeway run: cannot read stdin: %s\n", std::strerror(errno));
     if (n <= 0 || !write_fully(pipe.get(), chunk, static_cast<size_t>(n))) return;
   }
 }

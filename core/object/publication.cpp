@@ -1,5 +1,7 @@
 #include "object/publication.h"
 
+#include <sched.h>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -213,7 +215,7 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
   if (p.later && (rank == context().rank() || inside.any() || is_connected(base))) map_locked(key);
 }
 
-void Publications::map_locked(const Key& key) {
+void Publications::map_locked(const Key& key, bool last) {
   const auto found = known_.find(key);
   if (found == known_.end() || !found->second->later) return;
   Publication& p = *found->second;
@@ -225,7 +227,8 @@ void Publications::map_locked(const Key& key) {
     log_info("{}; using active messages", e.text());
   }
   // Some conduits map for whom they are connected to.
-  p.later = !p.direct && (std::exchange(p.busy, false) || !is_connected(base));
+  const bool again = std::exchange(p.busy, false) || !is_connected(base);
+  p.later = !p.direct && again && !last;
   client_->for_each_endpoint([&](Endpoint& ep) {
     std::vector<Peer>* const peers = ep.known_peers(key.first);
     if (peers == nullptr) return;
@@ -234,19 +237,27 @@ void Publications::map_locked(const Key& key) {
   });
 }
 
-void Publications::map(uint16_t index, uint32_t rank) {
+void Publications::map(uint16_t index, uint32_t rank, bool last) {
   const std::lock_guard lock(mutex_);
-  map_locked({index, rank});
+  map_locked({index, rank}, last);
 }
 
 bool map_now(const Peer& peer) {
-  peer.ep->client()->publications().map(peer.ep_index, peer.rank);
+  Publications& known = peer.ep->client()->publications();
+  known.map(peer.ep_index, peer.rank);
+  // While another thread is inside a conduit, which leaves it within microseconds.
+  constexpr int kTries = 100;
   // Acquire, here and below: the distance is written.
-  if (peer.segment.mapped.load(std::memory_order_acquire) == Mapped::later) {
+  const auto waits = [&] {
+    return peer.segment.mapped.load(std::memory_order_acquire) == Mapped::later;
+  };
+  for (int i = 0; i < kTries && waits(); ++i) {
+    if (i != 0) ::sched_yield();
     try {
-      connect_peer(base_peer(peer));  // which maps then; not waited for
+      if (connect_peer(base_peer(peer)) == CWY_OK) known.map(peer.ep_index, peer.rank);
     } catch (const Error& e) {
       log_info("{}; it is not mapped", e.text());
+      known.map(peer.ep_index, peer.rank, true);
     }
   }
   return peer.segment.mapped.load(std::memory_order_acquire) == Mapped::yes;

@@ -52,7 +52,7 @@ void map_directly(const Peer& base, Publication& p);
 // Is the segment bound to the peer's remote endpoint mapped here? A neighbor's is mapped when it is
 // first asked for, or when the peer is connected, so that what was published costs nothing by
 // itself. Any thread, any context, without the mutexes of publications and of connecting.
-bool map_now(const Peer& peer);
+[[gnu::cold]] bool map_now(const Peer& peer);
 inline bool is_mapped(const Peer& peer) {
   const Mapped mapped = peer.segment.mapped.load(std::memory_order_acquire);
   return mapped == Mapped::yes || (mapped == Mapped::later && map_now(peer));
@@ -78,8 +78,8 @@ class Publications {
   // The segment is gone. Windows are republished before its rights are closed.
   void forget(uint16_t index, uint32_t rank);
   // Maps what waits for its first use, and writes the windows' entries for it. A segment that its
-  // owner has destroyed since stays unmapped.
-  void map(uint16_t index, uint32_t rank);
+  // owner has destroyed since stays unmapped. `last`: nobody looks again.
+  void map(uint16_t index, uint32_t rank, bool last = false);
   // Gives a table of new peers what is known already. Called with the table still private.
   void fill(std::vector<Peer>& peers);
 
@@ -92,7 +92,7 @@ class Publications {
  private:
   using Key = std::pair<uint16_t, uint32_t>;  // index, rank
   void forget_locked(const Key& key);
-  void map_locked(const Key& key);
+  void map_locked(const Key& key, bool last = false);
   Client* client_;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Publication>> known_;

@@ -78,7 +78,7 @@ void count(StatusPage& page) {
     cep->conduit->module().ep_traffic(cep->ep, Tally::add, &tally);
   }
   answer.connections.store(connections, std::memory_order_relaxed);
-  answer.handlers.store(threads_in_handlers(), std::memory_order_relaxed);
+  answer.handlers.store(threads_in_handlers(true), std::memory_order_relaxed);
   answer.taken_ns.store(now_ns(), std::memory_order_relaxed);
   page.turn.store(turn, std::memory_order_release);
 }

@@ -86,7 +86,7 @@ bool from_a_person(const siginfo_t& info) {
 void on_question(int, siginfo_t* info, void*) {
   const int kept = errno;
   if (from_a_person(*info) && ::getpid() == g_pid) {
-    tell_waits(threads_in_handlers());
+    tell_waits(threads_in_handlers(false));
     tell_unanswered();
   }
   errno = kept;

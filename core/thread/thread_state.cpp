@@ -153,9 +153,12 @@ bool others_poll() {
     return state != tls_thread_state && state->in_poll.load(std::memory_order_acquire);
   });
 }
-uint32_t threads_in_handlers() {
-  const std::unique_lock lock(g_states_mutex, std::try_to_lock);
-  if (!lock) return 0;  // asked within a signal's handler, which may wait for nothing
+uint32_t threads_in_handlers(bool waits) {
+  std::unique_lock lock(g_states_mutex, std::defer_lock);
+  if (waits)
+    lock.lock();
+  else if (!lock.try_lock())
+    return 0;
   return static_cast<uint32_t>(std::count_if(g_states.begin(), g_states.end(), [](auto* state) {
     const Context at = std::atomic_ref(state->context).load(std::memory_order_relaxed);
     return at == Context::request_handler || at == Context::reply_handler;

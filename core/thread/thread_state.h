@@ -84,8 +84,9 @@ uint32_t thread_limit();
 uint32_t live_threads();
 // Whether a thread but the calling one is in a poll.
 bool others_poll();
-// How many threads run handlers of messages; 0 while a thread comes or goes. Any context.
-uint32_t threads_in_handlers();
+// How many threads run handlers of messages. Where it may not wait, as in a handler of a signal, 0
+// is the answer while the list of threads is in use.
+[[gnu::cold]] uint32_t threads_in_handlers(bool waits);
 // Threads that exited with implicit operations still under way; what is kept for them is released
 // when those are complete and anybody asks, or a new thread comes.
 uint32_t left_threads();

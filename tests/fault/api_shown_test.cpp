@@ -406,17 +406,39 @@ TEST(Top, GivesTheTerminalBackAfterControlC) {
 
 // Would catch: ^Z that does nothing, or stops a page whose terminal is still without its echo.
 TEST(Top, StopsAndGoesOn) {
-  on_terminal([](int terminal, pid_t top) {
-    ASSERT_EQ(::write(terminal, "\032", 1), 1);
-    int status = 0;
-    ASSERT_EQ(::waitpid(top, &status, WUNTRACED), top);
-    EXPECT_TRUE(WIFSTOPPED(status)) << status;
-    termios stopped{};
-    ::tcgetattr(terminal, &stopped);
-    EXPECT_NE(stopped.c_lflag & ECHO, 0u);
-    ::kill(top, SIGCONT);
-    ASSERT_EQ(::write(terminal, "q", 1), 1);
-  });
+  int terminal = -1, other = -1;
+  ASSERT_EQ(::openpty(&terminal, &other, nullptr, nullptr, nullptr), 0);
+  const pid_t shell = ::fork();
+  if (shell == 0) {
+    ::login_tty(other);
+    ::setenv("TERM", "xterm", 1);
+    const char* const script = "\"$0\" top --interval 0.2; stty -a; echo is stopped; fg; echo over";
+    ::execl("/bin/bash", "bash", "-mc", script, run_command().c_str(), nullptr);
+    ::_exit(127);
+  }
+  std::string out;
+  // Reads until the text has come; false when it has not for long.
+  const auto comes = [&](const char* text) {
+    for (int tries = 0; tries < 600 * kSlowdown && out.find(text) == out.npos; ++tries) {
+      pollfd ready{terminal, POLLIN, 0};
+      char more[4096];
+      const ssize_t got = ::poll(&ready, 1, 50) == 1 ? ::read(terminal, more, sizeof more) : 0;
+      if (got > 0) out.append(more, static_cast<size_t>(got));
+    }
+    return out.find(text) != out.npos;
+  };
+  EXPECT_TRUE(comes("\033[H"));
+  ASSERT_EQ(::write(terminal, "\032", 1), 1);
+  EXPECT_TRUE(comes("is stopped")) << out;
+  EXPECT_NE(out.find(" echo "), std::string::npos) << out;
+  out.clear();
+  EXPECT_TRUE(comes("\033[H")) << out;
+  ASSERT_EQ(::write(terminal, "q", 1), 1);
+  EXPECT_TRUE(comes("over")) << out;
+  ::kill(shell, SIGKILL);
+  ::waitpid(shell, nullptr, 0);
+  ::close(terminal);
+  ::close(other);
 }
 
 // Would catch: a rank that the others wait for in their start, and that is not named or not shown,

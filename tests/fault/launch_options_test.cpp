@@ -327,6 +327,7 @@ TEST(Options, SaysWhatWasMeant) {
   EXPECT_NE(other.err.find("did you mean '--host-file'?"), std::string::npos) << other.err;
   for (const auto& [theirs, ours] : {std::pair{"--wdir", "--directory"},
                                      {"-ppn", "--per-host"},
+                                     {"-npernode", "--per-host"},
                                      {"-tag-output", "--tag-output"}}) {
     const Result launchers = run_shell({"-np=2", theirs, "4"}, "true");
     EXPECT_EQ(launchers.status, 2);

@@ -98,7 +98,11 @@ TEST(HostFile, HostsInTurn) {
   EXPECT_EQ(place(slots, {{}, 2, 0, true}, "F"), (Names{"a", "b", "c", "a", "b", "c"}));
   EXPECT_EQ(spread({"a", "b"}, 5, 1, true), (Names{"a", "b", "a", "b", "a", "b"}));
   EXPECT_EQ(parse_host_list("a b,c, a"), (Names{"a", "b", "c", "a"}));
-  EXPECT_EQ(parse_host_list("a:2,fe80::1,b:0"), (Names{"a", "a", "fe80::1"}));
+  bool counted = false;
+  EXPECT_EQ(parse_host_list("a,fe80::1", &counted), (Names{"a", "fe80::1"}));
+  EXPECT_FALSE(counted);
+  EXPECT_EQ(parse_host_list("a:2,fe80::1,b:0", &counted), (Names{"a", "a", "fe80::1"}));
+  EXPECT_TRUE(counted);
   EXPECT_EQ(place(parse_host_list("a,b,a"), {{}, {}, 0}, "L"), (Names{"a", "b", "a"}));
   EXPECT_EQ(spread({"a", "b", "a"}, 4, 0), (Names{"a", "a", "b", "b"}));
 }

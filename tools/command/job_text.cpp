@@ -125,9 +125,10 @@ struct Collective {
     of_all = members == ranks;
     if (!team.starts_with("group")) return;
     // Each kind of call has numbers of its own there, and each member calls a group what it likes,
-    // but for the group of all.
+    // but for the group of all: of others it is not known which waits are for the same one.
     of_all = of_all && team.ends_with(", id 0");
-    team = team.substr(0, team.find(',')) + (of_all ? "" : " of some") + what.substr(0, at);
+    if (!of_all) members = 1, number = 0;
+    team = of_all ? team + what.substr(0, at) : what;
   }
 };
 
@@ -155,10 +156,14 @@ std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
       if (!team.waiting.contains(rank.rank)) absent.insert(rank.rank);
     const size_t elsewhere = ranks_elsewhere(ranks), waiting = team.waiting.size();
     if (!team.first.of_all) {
-      if (waiting < team.first.members)
-        lines.push_back(fmt::format("{}: waited for by {} of its {} members, rank{} {}",
-                                    team.first.what, waiting, team.first.members,
+      if (team.first.members == 1)
+        lines.push_back(fmt::format("{}: waited for by rank{} {}", team.first.what,
                                     waiting == 1 ? "" : "s", fmt::join(team.waiting, ", ")));
+      else if (waiting < team.first.members)
+        lines.push_back(fmt::format("{}: waited for by {} of its {} members{}, rank{} {}",
+                                    team.first.what, waiting, team.first.members,
+                                    elsewhere == 0 ? "" : " here", waiting == 1 ? "" : "s",
+                                    fmt::join(team.waiting, ", ")));
     } else if (absent.empty() && elsewhere != 0) {
       lines.push_back(
           fmt::format("{}: every rank here waits for it; `causeway ps` elsewhere tells "

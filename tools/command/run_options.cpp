@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -134,14 +135,15 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   if (run.per_host != 0) how.per_host = run.per_host;
   how.spares = run.spares;
   how.in_turn = has(run.map, "host");
-  const bool even = run.host_file.empty() && ranks != 0 && run.per_host == 0;
-  if (even) {
-    launch.hosts.places = spread(parse_host_list(run.hosts), ranks, run.spares, how.in_turn);
-  } else {
-    const bool file = !run.host_file.empty();
-    launch.hosts.places = place(file ? read_host_file(run.host_file) : parse_host_list(run.hosts),
-                                how, file ? "the host file '" + run.host_file + "'" : "--hosts");
-  }
+  const bool file = !run.host_file.empty();
+  bool counted = false;
+  const std::vector<std::string> slots =
+      file ? read_host_file(run.host_file) : parse_host_list(run.hosts, &counted);
+  if (!file && !counted && ranks != 0 && run.per_host == 0)
+    launch.hosts.places = spread(slots, ranks, run.spares, how.in_turn);
+  else
+    launch.hosts.places =
+        place(slots, how, file ? "the host file '" + run.host_file + "'" : "--hosts");
   launch.ranks = static_cast<uint32_t>(launch.hosts.places.size()) - run.spares;
   if (launch.ranks == 0) throw Error(CWY_ERR_INVALID, "the hosts have no slot for a rank");
   launch.hosts.agent = run.agent;
@@ -244,8 +246,10 @@ void add_host_options(Options& run, RunOptions& options) {
                                  "Hosts, one a line: NAME [slots=N]; or one line per rank")
                           .in_group(group)
                           .existing_file();
-  run.option("--hosts", options.hosts,
-             "Hosts, separated by commas: ranks are spread evenly, or without -n one for each name")
+  run.option(
+         "--hosts", options.hosts,
+         "Hosts, separated by commas: ranks are spread evenly, or without -n one for each name; "
+         "or as HOST:SLOTS says")
       .in_group(group)
       .not_empty("host")
       .excludes(file);
@@ -297,8 +301,11 @@ size_t first_of_program(const Options& run, std::vector<std::string>& words, siz
     std::string& word = words[at];
     if (word == "-np" || word == "--np") word = "-n";  // as mpirun spells it
     for (const std::string_view start : {"-np=", "--np=", "-n=", "-np"})
-      if (word.starts_with(start) && word.size() > start.size())
+      if (word.starts_with(start) && std::isdigit(static_cast<unsigned char>(word[start.size()])))
         word.replace(0, start.size(), "-n");
+    // "-npernode" is another launcher's, and no number of ranks.
+    if (word.starts_with("-n") && std::isalpha(static_cast<unsigned char>(word[2])))
+      word.insert(0, 1, '-');
     if (word == "--") break;
     if (word.size() < 2 || word[0] != '-') break;
     const bool is_long = word[1] == '-';

@@ -38,9 +38,7 @@ class Screen {
     action.sa_flags = SA_RESETHAND;  // a second one ends a command that hangs
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
     if (!wanted || ::isatty(STDOUT_FILENO) == 0) return;
-    action.sa_handler = [](int) { g_stops = 1; };
-    action.sa_flags = 0;
-    ::sigaction(SIGTSTP, &action, nullptr);
+    listen_to_stops();
     std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
     enter();
   }
@@ -81,10 +79,21 @@ class Screen {
     if (shown_) fmt::print("\033[?7h\033[?25h\033[?1049l");
     std::fflush(stdout);
   }
-  void stop() {  // as ^Z wants it, until somebody continues it
+  static void listen_to_stops() {
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = [](int) { g_stops = 1; };
+    action.sa_flags = SA_RESTART;
+    if (::sigaction(SIGTSTP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(SIGTSTP, &action, nullptr);
+  }
+  // As ^Z wants it, until somebody continues it; the kernel does not stop what nobody could.
+  void stop() {
     g_stops = 0;
     leave();
-    ::raise(SIGSTOP);
+    std::signal(SIGTSTP, SIG_DFL);
+    ::raise(SIGTSTP);
+    listen_to_stops();
     enter();
   }
 

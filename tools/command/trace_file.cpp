@@ -40,7 +40,8 @@ Trace read_trace(const std::string& file) {
       h.capacity == 0)
     refuse_trace(file, "is not a trace that this version reads");
   for (char* word : {t.header.job, t.header.over, t.header.host}) make_plain(word);
-  if (h.capacity >> 32 != 0 || h.count >> 56 != 0)  // more than any disk holds, or any job does
+  // More than the option `size` admits, or any job does.
+  if (h.capacity > (uint64_t{1} << 40) / sizeof(cwyt_record) || h.count >> 56 != 0)
     refuse_trace(file, "is damaged: nobody records that much");
   const uint64_t bytes = std::max<uint64_t>(text->size(), CWYT_HEADER_BYTES) - CWYT_HEADER_BYTES;
   const uint64_t kept = std::min(h.count, h.capacity), first = t.lost = h.count - kept;

@@ -136,7 +136,9 @@ template <typename T>
 Option Options::option(const char* name, T& value, const std::string& help) {
   CLI::Option* const option = app_->add_option(name, value, help);
   if constexpr (std::is_arithmetic_v<T>) option->check(number_complaint<T>);
-  if constexpr (std::is_integral_v<T>) option->transform(without_zeros);
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, std::optional<unsigned>> ||
+                std::is_same_v<T, std::vector<uint64_t>>)
+    option->transform(without_zeros);
   return Option(option);
 }
 template Option Options::option(const char*, std::string&, const std::string&);

@@ -38,8 +38,9 @@ void require_size(uintptr_t size) {
     throw Error(CWY_ERR_INVALID, "size {} is over gasnet_getMaxLocalSegmentSize(), {}", size, most);
 }
 
-// Answers what this process knows of the segment bound to a peer's endpoint.
-bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, Bound& out) {
+// Answers what this process knows of the segment bound to a peer's endpoint. Where it lies here is
+// looked for only if that is `wanted`: some conduits connect before they map.
+bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, bool wanted, Bound& out) {
   if (runtime().checks()) require_rank(call, tm, rank);
   const Peer& peer = Team::of(tm)->member(rank);
   if (peer.rank == runtime().rank()) {
@@ -53,7 +54,7 @@ bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, Bound& out) {
   if (out.size == 0) return false;
   out.owner = reinterpret_cast<void*>(peer.segment.base);
   out.local =
-      is_mapped(peer)
+      wanted && is_mapped(peer)
           ? reinterpret_cast<void*>(peer.segment.base + static_cast<uint64_t>(peer.segment.delta))
           : nullptr;
   return true;
@@ -251,9 +252,9 @@ CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank
   valid(kCall, "GEX_TM_INVALID", tm);
   if (runtime().checks() && !(flags & GEX_FLAG_IMMEDIATE))
     require_client_context(kCall, thread_state());
-  // Everything published is known locally, so the answer never needs communication.
+  // Everything published is known locally, so the answer waits for nobody.
   Bound b{nullptr, nullptr, 0};
-  bound_segment(kCall, tm, rank, b);
+  bound_segment(kCall, tm, rank, localaddr_p != nullptr, b);
   write_bound(b, owneraddr_p, localaddr_p, size_p);
   return GEX_EVENT_INVALID;
 }
@@ -266,7 +267,7 @@ CAUSEWAY_API int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** own
   valid(kCall, "GEX_TM_INVALID", tm);
   if (runtime().checks()) require_client_context(kCall, thread_state());
   Bound b{nullptr, nullptr, 0};
-  if (!bound_segment(kCall, tm, rank, b)) return GASNET_ERR_NOT_READY;
+  if (!bound_segment(kCall, tm, rank, localaddr_p != nullptr, b)) return GASNET_ERR_NOT_READY;
   write_bound(b, owneraddr_p, localaddr_p, size_p);
   return 0;
 }

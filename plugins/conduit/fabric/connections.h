@@ -81,9 +81,9 @@ typename Ep::Network::Link* own_attempt(Ep* ep, const Introduction& hello) {
 // ---- the end of an endpoint
 
 // Tells every peer that nothing is received here any more, and lets what was sent leave. Bounded:
-// a peer that does not listen must not hold up the end. The bound is longer than an adapter waits
-// before it sends a lost packet once more (ack_timeout of verbs: half a second), and than a peer
-// with more processes than cores stays away: to both, an end in order would look like a death.
+// a peer that does not listen must not hold up the end. The bound is longer than most adapters
+// wait before they send a lost packet once more (ack_timeout of verbs: half a second), and than a
+// peer with more processes than cores stays away: else an end in order would look like a death.
 template <class Ep>
 void leave_in_order(Ep* ep) {
   constexpr uint64_t patience_ns = 1'000'000'000;

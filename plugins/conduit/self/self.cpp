@@ -453,7 +453,7 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
 }
 
 void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
-  const uint64_t size = ep->counters.read(bytes);  // what is sent is received
+  const uint64_t size = ep->counters.read(bytes);  // all bytes arrive here, too
   uint64_t counts[] = {0, size, 0, size};
   for (int i = puts; i < bytes; ++i) {
     const uint64_t n = ep->counters.read(static_cast<size_t>(i));

@@ -1,6 +1,7 @@
 // Plots with two logarithmic axes as SVG, without a library and without a script.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
