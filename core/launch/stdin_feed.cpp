@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <thread>
 
 namespace causeway::launch {
@@ -40,7 +38,6 @@ void copy(UniqueFd pipe) {
       ::usleep(200'000);
       continue;
     }
-    if (n < 0) std::fprintf(stderr, "causeway run: cannot read stdin: %s\n", std::strerror(errno));
     if (n <= 0 || !write_fully(pipe.get(), chunk, static_cast<size_t>(n))) return;
   }
 }

@@ -354,6 +354,14 @@ TEST(Options, SaysWhatWasMeant) {
             "causeway: warning: CAUSEWAY_FOO: Causeway has no such variable\n");
 }
 
+// Would catch: a stdin that cannot be read and passes for an empty one.
+TEST(Options, StdinIsADirectory) {
+  Command command({"sh", "-c", "exec \"$0\" run -n 1 cat </", run_command()});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "causeway run: stdin is a directory: the ranks have nothing to read\n");
+}
+
 // Would catch: a misspelt variable of ranks that no launcher of ours has started, unnamed or named
 // by each of them.
 TEST(Options, RanksNameWhatIsMisspelt) {
