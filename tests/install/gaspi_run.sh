@@ -128,8 +128,8 @@ mistake "no file" "-m FILE is missing" "$run" "$work/where"
 mistake "no value" "-m needs a value" "$run" -m
 mistake "another file" "there is no machine file '/no/such/file'" "$run" -m /no/such/file "$work/where"
 mistake "a directory" "is a directory" "$run" -m "$work" "$work/where"
-mistake "an empty file" "no host is named" "$run" -m "$work/empty" "$work/where"
-mistake "comments only" "no host is named" "$run" -m "$work/nobody" "$work/where"
+mistake "an empty file" "no host with a slot is named" "$run" -m "$work/empty" "$work/where"
+mistake "comments only" "no host with a slot is named" "$run" -m "$work/nobody" "$work/where"
 mistake "an option for a name" ":2: '-oProxyCommand=x' is not a host's name" \
   "$run" -m "$work/option" "$work/where"
 mistake "more words" ":1: 'cores=2' is not of the form slots=N, N up to 65536" "$run" -m "$work/words" "$work/where"
