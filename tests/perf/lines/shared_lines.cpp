@@ -8,15 +8,19 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "../../spec/gex/small_client.h"
+#include "thread_handle.h"
 #include "watch.h"
 
 using namespace causeway::lines;
@@ -28,7 +32,8 @@ namespace {
 constexpr gex_AM_Index_t kTake = 200, kTakeMedium = 201, kEcho = 202, kEchoed = 203, kStop = 204;
 constexpr gex_Rank_t kRanks = 3;
 constexpr unsigned kTimes = 64;
-// Touched so often, a line is on the way; other work (looks at the clock) is done now and then.
+// Touched so often, and by as many operations, a line is on the way; other work (looks at the clock
+// and at neighbors) is done now and then, by one operation of many.
 constexpr unsigned kOften = kTimes / 16;
 constexpr unsigned kWarmUp = 200;
 constexpr size_t kPayload = 64;
@@ -97,6 +102,7 @@ bool is_ours(uintptr_t code) {
 
 bool is_often(const Shared& shared) {
   const Touch &a = shared.first, &b = shared.second;
+  if (std::min(a.operations, b.operations) < kOften) return false;
   return (a.writes >= kOften && b.reads + b.writes >= kOften) ||
          (b.writes >= kOften && a.reads + a.writes >= kOften);
 }
@@ -190,12 +196,36 @@ Limits read_limits(int argc, char** argv) {
   return out;
 }
 
-// Calls `body` on both threads.
+// Calls `body` on two threads of different numbers: what conduits keep by thread they keep by one
+// of 16 numbers, and threads that have one in common share it by design (common/thread_handle.h).
 template <typename Body>
 void on_both(Sender (&senders)[2], Body body) {
-  std::thread threads[2];
-  for (int t = 0; t < 2; ++t) threads[t] = std::thread([&, t] { body(senders[t], t); });
-  for (std::thread& thread : threads) thread.join();
+  constexpr uint32_t kNumbers = 16;
+  struct Candidate {
+    std::promise<int> role;  // its sender, or -1: none
+    std::thread thread;
+  };
+  std::deque<Candidate> candidates;
+  std::vector<Candidate*> chosen;
+  uint32_t taken = kNumbers;
+  while (chosen.size() < 2) {
+    Candidate& c = candidates.emplace_back();
+    c.thread = std::thread([&, role = c.role.get_future()]() mutable {
+      const int t = role.get();
+      if (t >= 0) body(senders[t], t);
+    });
+    const uint32_t number = causeway::thread_number(c.thread.native_handle(), kNumbers);
+    if (number == taken) continue;  // waits until the end: its stack would be the next one's
+    taken = number;
+    chosen.push_back(&c);
+  }
+  for (int t = 0; t < 2; ++t) chosen[static_cast<size_t>(t)]->role.set_value(t);
+  for (Candidate* c : chosen) c->thread.join();
+  for (Candidate& c : candidates) {
+    if (!c.thread.joinable()) continue;
+    c.role.set_value(-1);
+    c.thread.join();
+  }
 }
 
 bool send_watched(char* const (&targets)[kRanks], const Limits& limits) {
@@ -220,7 +250,10 @@ bool send_watched(char* const (&targets)[kRanks], const Limits& limits) {
         if (turn != t) continue;
         watches[t].clear();
         watches[t].start();
-        for (unsigned i = 0; i < kTimes; ++i) kWays[w].once(sender);
+        for (unsigned i = 0; i < kTimes; ++i) {
+          watches[t].next();
+          kWays[w].once(sender);
+        }
         watches[t].stop();
         sender.trip();
       }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "operands.h"
 
@@ -116,6 +117,7 @@ Watch::Watch() : touches_(kPlaces) {
 void Watch::clear() {
   std::fill(touches_.begin(), touches_.end(), Touch{});
   locked_ = instructions_ = 0;
+  operation_ = 0;
 }
 
 void Watch::start() {
@@ -152,6 +154,7 @@ void Watch::note_next(const void* context) {
     for (uintptr_t line = operand.address / kLine * kLine; line <= last; line += kLine) {
       Touch& touch = touches_[place_of(line)];
       touch.line = line;
+      if (std::exchange(touch.last, operation_) != operation_) ++touch.operations;
       ++(operand.written ? touch.writes : touch.reads);
       (operand.written ? touch.writer : touch.reader) = outside_;
       touch.locked += operand.locked;

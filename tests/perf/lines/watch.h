@@ -15,7 +15,8 @@ inline constexpr uintptr_t kLine = 64;
 struct Touch {
   uintptr_t line = 0;  // 0: a free place
   uint32_t reads = 0, writes = 0, locked = 0;
-  uintptr_t reader = 0, writer = 0;  // an instruction that did so; for libc's, its caller's
+  uint32_t operations = 0, last = 0;  // how many of them did so, and the last one
+  uintptr_t reader = 0, writer = 0;   // an instruction that did so; for libc's, its caller's
 };
 
 class Watch {
@@ -24,6 +25,8 @@ class Watch {
   // From here on the calling thread's accesses count, up to stop(). Not nested.
   void start();
   void stop();
+  // Another operation begins.
+  void next() { ++operation_; }
   // Locked instructions and all instructions, between the marks.
   uint64_t locked() const { return locked_; }
   uint64_t instructions() const { return instructions_; }
@@ -39,6 +42,7 @@ class Watch {
   size_t place_of(uintptr_t line) const;
   std::vector<Touch> touches_;  // by the line's hash
   uint64_t locked_ = 0, instructions_ = 0;
+  uint32_t operation_ = 0;
   uintptr_t libc_begin_ = 0, libc_end_ = 0;
   uintptr_t outside_ = 0;  // the last instruction outside of libc
 };
