@@ -227,8 +227,8 @@ void Publications::map_locked(const Key& key, bool last) {
     log_info("{}; using active messages", e.text());
   }
   // Some conduits map for whom they are connected to.
-  const bool again = std::exchange(p.busy, false) || !is_connected(base);
-  p.later = !p.direct && again && !last;
+  p.later = !p.direct && !last && (p.busy || !is_connected(base));
+  p.busy = false;
   client_->for_each_endpoint([&](Endpoint& ep) {
     std::vector<Peer>* const peers = ep.known_peers(key.first);
     if (peers == nullptr) return;

@@ -233,7 +233,7 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
     const std::string speaker = path.substr(path.rfind('/') + 1) +
                                 (chosen() == app_ ? "" : " " + chosen()->get_name()) + ": ";
     if (code != 0) std::cerr << speaker << in_words(complaint.str());
-    // What is required may be missing because its name is misspelt.
+    // A required option may be missing because its name is misspelt.
     if (suggest_ != nullptr && (code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
                                 code == static_cast<int>(CLI::ExitCodes::RequiredError)))
       tell_meant(words);

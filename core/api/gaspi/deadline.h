@@ -42,7 +42,7 @@ class Deadline {
     const uint64_t now = now_ns();
     return is_test() || now >= end_ ? 0 : end_ - now;
   }
-  // What the call is about: a format of one to three numbers, which lives as long as the program.
+  // The subject of the wait: a format of one to three numbers, which lives as long as the program.
   void is_for(const char* what, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
     what_ = what, numbers_ = {a, b, c};
   }
