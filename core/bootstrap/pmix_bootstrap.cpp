@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -116,21 +117,38 @@ void send_to_server_promptly() {
   });
 }
 
+// A rank of our launcher is one process, once, as a link in the session's directory says: PMIx
+// takes any number, and words of a second one would pass for the first one's. A directory that is
+// not seen here, as in a container, tells nothing.
+void take_place(const std::string& directory, const std::string& process) {
+  const std::string link = directory + "/process-" + process, self = std::to_string(::getpid());
+  if (::symlink(self.c_str(), link.c_str()) == 0 || errno != EEXIST) return;
+  std::error_code unreadable;
+  const std::string holder = std::filesystem::read_symlink(link, unreadable).string();
+  if (holder.empty() || holder == self) return;
+  throw Error(
+      CWY_ERR_INVALID,
+      "process {} is, or was, rank {} of this job; a rank is one process, once: start a job "
+      "for each program",
+      holder, process);
+}
+
 }  // namespace
 
 PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
-  join(timeout_ns);
   // The server may name its own launcher only through the environment it gave this process.
   session_dir_ = environment("CAUSEWAY_SESSION_DIR");
-  job_id_ = self_.nspace;
+  job_id_ = environment("PMIX_NAMESPACE");
   const std::string directory = session_dir_.substr(session_dir_.rfind('/') + 1);
   // A relay's directory has the number of its host behind the job's name, PMIx's name a secret.
   const std::string own = job_id_.substr(0, job_id_.find('.'));
   own_launcher_ = !own.empty() && directory.substr(0, directory.find('.')) == own;
   job_id_ = own_launcher_ ? own : job_id_.substr(0, 63);
+  if (own_launcher_) take_place(session_dir_, environment("PMIX_RANK"));
   if (!own_launcher_) session_dir_.clear();
   for (char& c : job_id_)
     if (c <= ' ' || c > '~' || c == '/') c = '_';
+  join(timeout_ns);
   find_ranks();
   find_local_ranks();
   find_host();

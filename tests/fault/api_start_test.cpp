@@ -101,6 +101,17 @@ TEST(Start, ForeignVariablesWithoutServerAreAnError) {
                  {"SLURM"});
 }
 
+// Would catch: two processes that take one rank's place, whose cards and waits pass for each
+// other's: they hung, or spoke of ranks that had left. The one that came first goes on.
+TEST(Start, RankIsOneProcess) {
+  for (const char* script : {"\"$0\" hello; ! \"$0\" hello", "\"$0\" hello & \"$0\" hello; wait"}) {
+    const Result result = run_command({launch_test::run_command(), "run", "-n", "3", "--timeout",
+                                       "60", "--", "sh", "-c", script, victim()});
+    expect_greetings(result, 3);
+    EXPECT_EQ(count(result.err, " of this job; a rank is one process, once"), 3u) << result.err;
+  }
+}
+
 TEST(Hosts, Mpirun) {
   if (std::system("mpirun --version > /dev/null 2>&1") != 0)
     GTEST_SKIP() << "mpirun is not installed";
