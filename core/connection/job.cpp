@@ -78,6 +78,7 @@ std::string Card::pack() const {
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "segment_max", std::to_string(segment_max));
   put_field(out, "everything", everything ? "1" : "0");
+  put_field(out, "interface", interface);
   put_field(out, "maps", maps);
   put_field(out, "config_id", std::to_string(config_id));
   for (size_t i = 0; i < addresses.names().size(); ++i)
@@ -110,6 +111,7 @@ Card Card::unpack(const std::string& bytes) {
     if (name == "epoch") card.epoch = static_cast<uint32_t>(number);
     if (name == "segment_max") card.segment_max = number;
     if (name == "everything") card.everything = value == "1";
+    if (name == "interface") card.interface = value;
     if (name == "maps") card.maps = value;
     if (name == "config_id") card.config_id = number;
     if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);

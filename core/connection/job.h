@@ -32,6 +32,7 @@ struct Card {
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
   bool everything = false;   // built with GASNET_SEGMENT_EVERYTHING
+  std::string interface;     // of its first client
   std::string maps;          // mapping_words(), connection/mapping.h
   // Of the configuration, to find ranks that read another one: kilobytes that each rank would keep
   // of every other are a number here.

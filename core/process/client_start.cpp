@@ -38,11 +38,21 @@ void trade_configurations(const Card& own, std::vector<Card>& cards) {
     if (differs(cards[r])) cards[r].fingerprint = texts[r];
 }
 
+// What the interfaces exchange while they start differs.
+void demand_one_interface(const Card& own, const std::vector<Card>& cards) {
+  for (size_t r = 0; r < cards.size(); ++r)
+    if (cards[r].present() && cards[r].interface != own.interface)
+      throw Error(CWY_ERR_INVALID,
+                  "rank {} is a {} program, this rank a {} one; a job has one interface", r,
+                  cards[r].interface, own.interface);
+}
+
 // One card per rank: where it runs and how its endpoints are addressed.
-std::vector<Card> trade_cards(Endpoint& ep) {
+std::vector<Card> trade_cards(Endpoint& ep, ClientKind kind) {
   Card own = Card::of_this_process(runtime().bootstrap());
   own.segment_max = measure_max_segment();
   own.everything = runtime().everything();
+  own.interface = kind == ClientKind::gaspi ? "GASPI" : "GASNet";
   // Memory that the program has by itself cannot be mapped.
   if (!own.everything) own.maps = mapping_words(runtime().config(), ep.conduit_eps());
   own.set_configuration(runtime().config().text);
@@ -58,6 +68,7 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   std::vector<Card> cards;
   cards.reserve(packed.size());
   for (const std::string& bytes : packed) cards.push_back(Card::unpack(bytes));
+  demand_one_interface(own, cards);
   trade_configurations(own, cards);
   return cards;
 }
@@ -136,7 +147,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
     runtime().set_base_endpoint(ep_.get());
     JobFacts& job = runtime().job();
     const bool can_map = find_mapping_conduits(ep_->conduit_eps());  // before cards are written
-    job.set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
+    job.set_cards(trade_cards(*ep_, kind), can_map, runtime().config().neighborhood_ranks);
     start_phase("peers");
     settle_peers(ep_->conduit_eps());
     job.set_neighborhoods(find_neighborhoods());

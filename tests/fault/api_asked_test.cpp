@@ -71,6 +71,17 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& chosen) { return chosen.param.what; });
 
 #ifdef GASPI_ASKED
+// Would catch: a GASNet and a GASPI program in one job, which took the other's words for their own
+// and printed bytes.
+TEST(AskedInGaspi, ProgramsOfOtherInterfacesAreNamed) {
+  const Result result =
+      launch_test::Command({launch_test::run_command(), "run", "-n", "1", GASPI_ASKED, "term", ":",
+                            "-n", "1", API_VICTIM, "hello"})
+          .run(60);
+  EXPECT_TRUE(result.status > 0 && result.status < 128) << result.status;
+  EXPECT_FALSE(api_test::lines_with(result.err, "a job has one interface").empty()) << result.err;
+}
+
 // Would catch: a rank that hangs in a call of GASPI's which waits on its own, not by the engine.
 TEST(AskedInGaspi, RankSaysCall) {
   for (const char* progress : {"none", "thread"}) {
