@@ -1,6 +1,6 @@
 #include "base/invariant.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

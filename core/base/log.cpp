@@ -67,9 +67,13 @@ void write_log_line(LogLevel level, std::string_view text) {
 
 void write_line_in_handler(std::string_view text) {
   std::array<char, 400> line;
-  const auto end = fmt::format_to_n(line.data(), line.size() - 1, "causeway: rank {}/{}: {}",
-                                    g_rank.load(std::memory_order_relaxed),
-                                    g_size.load(std::memory_order_relaxed), text);
+  const uint32_t size = g_size.load(std::memory_order_relaxed);
+  const uint32_t rank = g_rank.load(std::memory_order_relaxed);
+  char* const at = line.data();
+  const size_t room = line.size() - 1;
+  const auto end = size > 0
+                       ? fmt::format_to_n(at, room, "causeway: rank {}/{}: {}", rank, size, text)
+                       : fmt::format_to_n(at, room, "causeway: process {}: {}", ::getpid(), text);
   *end.out = '\n';
   [[maybe_unused]] const ssize_t written =
       ::write(STDERR_FILENO, line.data(), static_cast<size_t>(end.out - line.data()) + 1);

@@ -4,10 +4,11 @@
 #include <link.h>
 #include <sys/auxv.h>
 
+#include <cinttypes>
 #include <climits>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,8 @@ std::string mapped_file(const void* address) {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
-    std::istringstream words(line);
     uintptr_t begin = 0, end = 0;
-    char dash = 0;
-    words >> std::hex >> begin >> dash >> end;
+    std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end);
     const size_t path = line.find('/');
     if (wanted >= begin && wanted < end && path != std::string::npos) return line.substr(path);
   }
@@ -75,12 +74,10 @@ bool is_multiarch(const fs::path& directory) {
 }
 
 fs::path prefix_of(const fs::path& directory) {
-  if (is_multiarch(directory)) return directory.parent_path().parent_path();
-  // libexec/causeway/<tool>
-  if (directory.filename() == "causeway" && directory.parent_path().filename() == "libexec")
-    return directory.parent_path().parent_path();
-  // bin, lib, lib64, libexec, and whatever a build puts beside its lib directory
-  return directory.parent_path();
+  const fs::path above = directory.parent_path();
+  const bool is_tool = directory.filename() == "causeway" && above.filename() == "libexec";
+  // Otherwise bin, lib, lib64, libexec, and whatever a build puts beside its lib directory.
+  return is_multiarch(directory) || is_tool ? above.parent_path() : above;
 }
 
 std::vector<fs::path> plugin_directory_candidates(const fs::path& directory) {

@@ -89,11 +89,10 @@ void tell_waits(uint32_t in_handlers) {
   bool any = in_handlers != 0;
   if (any) write_line_in_handler("asked: the handler of a message runs");
   for (const WaitEntry& entry : entries()) any |= tell(entry);
-  if (!any) {
+  if (!any)
     write_line_in_handler(
         "asked: no call of the library waits for long here; the program computes, waits elsewhere, "
         "starts or ends");
-  }
 }
 
 }  // namespace causeway

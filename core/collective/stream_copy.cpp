@@ -1,6 +1,6 @@
 #include "collective/stream_copy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 #include "process/departed.h"
 
 #include <causeway/operations.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +17,7 @@
 #include "bootstrap/quiet_thread.h"
 #include "collective/exchange.h"
 #include "collective/inquiry.h"
+#include "config/rank_set.h"
 #include "connection/word.h"
 #include "object/client.h"
 #include "process/exit.h"
@@ -155,18 +156,15 @@ void note_departed(uint32_t rank) {
 }
 
 std::string departed_words(uint32_t rank) {
-  Departed& d = departed();
-  const std::lock_guard lock(d.mutex);
-  if (std::find(d.ranks.begin(), d.ranks.end(), rank) == d.ranks.end()) return "";
-  return fmt::format("; rank {} has left the job", rank);
+  const std::vector<uint32_t> left = ranks_that_left();
+  const bool among = std::find(left.begin(), left.end(), rank) != left.end();
+  return among ? fmt::format("; rank {} has left the job", rank) : "";
 }
 
 std::string departed_words() {
-  Departed& d = departed();
-  const std::lock_guard lock(d.mutex);
-  if (d.ranks.empty()) return "";
-  if (d.ranks.size() == 1) return fmt::format("; rank {} has left the job", d.ranks.front());
-  return fmt::format("; ranks {} have left the job", fmt::join(d.ranks, ","));
+  const std::vector<uint32_t> left = ranks_that_left();
+  if (left.size() < 2) return left.empty() ? "" : departed_words(left.front());
+  return fmt::format("; ranks {} have left the job", RankSet::of(left).str());
 }
 
 namespace {
@@ -201,14 +199,12 @@ uint64_t unchanged_for(const Want& want) {
 }
 
 // Those that are members of the team of the collective that is waited for.
-std::string members_that_left(const CollectiveWait& wait, const std::vector<uint32_t>& ranks) {
-  std::vector<uint32_t> members;
-  for (const uint32_t rank : ranks)
-    if (has_rank_of_job(*wait.team, rank)) members.push_back(rank);
-  if (members.size() == 1)
-    return fmt::format("it waits for rank {}, which has left the job", members.front());
-  return fmt::format("it waits for one of the ranks {}, which have left the job",
-                     fmt::join(members, ","));
+std::string members_that_left(const CollectiveWait& wait, std::vector<uint32_t> ranks) {
+  std::erase_if(ranks, [&](uint32_t rank) { return !has_rank_of_job(*wait.team, rank); });
+  const char* const words =
+      ranks.size() == 1 ? "rank {}, which has" : "one of the ranks {}, which have";
+  return fmt::format("it waits for {} left the job",
+                     fmt::format(fmt::runtime(words), RankSet::of(ranks).str()));
 }
 
 CollectiveWait collective_with_any(const std::vector<uint32_t>& ranks) {

@@ -1,6 +1,6 @@
 #include "process/exit.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -61,17 +61,23 @@ void on_sigquit(int) {
 
 // ---- a process that does not get out of gasnet_exit ----
 
-// Written before the alarm is set, read after it went off, in one process: relaxed and plain.
+// Written before the alarm is set, read after it went off, in one process: relaxed.
 std::atomic<int> g_limit_code{1};
-char g_limit_line[200];
-size_t g_limit_length = 0;
+std::atomic<unsigned> g_limit_seconds{0};
 
 void on_abort(int) {
   ::_exit(g_limit_code.load(std::memory_order_relaxed));
 }
 
 void on_limit(int) {
-  static_cast<void>(!::write(STDERR_FILENO, g_limit_line, g_limit_length));
+  // An integer alone: nothing is allocated.
+  char line[200];
+  const auto end = fmt::format_to_n(
+      line, sizeof line,
+      "gasnet_exit has not ended after {} s (was it called in a handler, or does a thread keep "
+      "stdout locked?): ended without a goodbye",
+      g_limit_seconds.load(std::memory_order_relaxed));
+  write_line_in_handler({line, end.size});
   ::_exit(g_limit_code.load(std::memory_order_relaxed));
 }
 
@@ -85,21 +91,7 @@ void on_limit(int) {
 // goes while they introduce themselves), and what the process had to say it has said.
 void limit_exit(int code, unsigned seconds) {
   g_limit_code.store(code, std::memory_order_relaxed);
-  // Integers alone: nothing is allocated. Both together are far shorter than the line.
-  char* const end = g_limit_line + sizeof g_limit_line;
-  char* at = g_runtime != nullptr
-                 ? fmt::format_to_n(g_limit_line, sizeof g_limit_line,
-                                    "causeway: rank {}/{}: ", runtime().rank(), runtime().size())
-                       .out
-                 : fmt::format_to_n(g_limit_line, sizeof g_limit_line,
-                                    "causeway: process {}: ", ::getpid())
-                       .out;
-  at = fmt::format_to_n(at, static_cast<size_t>(end - at),
-                        "gasnet_exit has not ended after {} s (was it called in a handler, or does "
-                        "a thread keep stdout locked?): ended without a goodbye\n",
-                        seconds)
-           .out;
-  g_limit_length = static_cast<size_t>(at - g_limit_line);
+  g_limit_seconds.store(seconds, std::memory_order_relaxed);
   struct sigaction action {};
   action.sa_handler = on_limit;
   ::sigaction(SIGALRM, &action, nullptr);

@@ -1,6 +1,6 @@
 #include "thread/event.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 
