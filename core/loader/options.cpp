@@ -1,4 +1,6 @@
 // Options of one plugin instance, and the opt_* services that hand them to plugins.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -35,12 +37,11 @@ const OptionSchema* find_schema(const Manifest& manifest, const std::string& key
 std::string unknown_line(const Manifest& manifest, const std::string& key) {
   std::vector<std::string> keys;
   for (const OptionSchema& schema : manifest.options) keys.push_back(schema.key);
-  std::string hint;
-  if (const auto near = did_you_mean(key, keys); near)
-    hint = fmt::format("; did you mean '{}'?", *near);
-  else if (keys.empty())
-    hint = "; it has none";
-  return fmt::format("{} '{}' has no option '{}'{}", kind_word(manifest.kind), manifest.name,
+  const std::optional<std::string> near = did_you_mean(key, keys);
+  const std::string hint = near           ? fmt::format("did you mean '{}'?", *near)
+                           : keys.empty() ? "it has none"
+                                          : fmt::format("it has {}", fmt::join(keys, ", "));
+  return fmt::format("{} '{}' has no option '{}'; {}", kind_word(manifest.kind), manifest.name,
                      one_line(key, 80), hint);
 }
 

@@ -51,6 +51,7 @@ constexpr std::pair<const char*, std::string_view> kElsewhere[] = {
     {"--output-dir", " --output-filename --output "},
     {"--per-host", " --npernode --ppn --perhost --ntasks-per-node "},
     {"--ranks", " --ntasks --nprocs "},
+    {"--set", " --mca --prtemca "},
     {"--tag-output", " --label --prepend-rank "},
 };
 
