@@ -39,6 +39,8 @@ commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
   echo "causeway run -n 4 basenam => basename"
   echo "causeway run -n 4 cat one => one.yaml"
   echo "causeway run -n 4 -- cat -- =>! --ranks"
+  echo "causeway run -n 4 cat -- =>! --ranks"
+  [ "$shell" != fish ] || echo "causeway run -n 4 cat : -- => --ranks"
   echo "causeway help che => check-config check-plugin"
   echo "causeway help o =>! one.yaml"
   echo "causeway check-config one => one.yaml"

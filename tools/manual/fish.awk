@@ -10,12 +10,27 @@ $2 == "option" {
 }
 $2 == "positional" {
   takes_files[$1] = $7 == ""
-  lines[++count] = condition($1) ($7 != "" ? value() : $14 == "program" ? " -x -a '(__fish_complete_subcommand --fcs-skip=2" "@VALUED@" ")'" : " -F")
+  lines[++count] = ($1 == "run" ? "complete -c causeway -n '__causeway_in run'" : condition($1)) ($7 != "" ? value() : $14 == "program" ? " -x -a '(__fish_complete_subcommand --fcs-skip=2" "@VALUED@" ")'" : " -F")
 }
 END {
   for (i = 1; i <= count; ++i) { sub(/@VALUED@/, valued, lines[i]); print lines[i] }
   for (i = 1; i <= command_count; ++i)
     if (!takes_files[commands[i]]) print condition(commands[i]) " -f"
+  print "\n# May an option of run stand here: is there no program yet, since the last \":\"?"
+  print "function __causeway_before_program"
+  print "    __causeway_in run; or return"
+  print "    set -l words (commandline -opc)[3..]"
+  print "    set -l program 1"
+  print "    while set -q words[1]"
+  print "        switch $words[1]"
+  print "            case ':'\n                set program 1"
+  print "            case '-*'"
+  print "                test $program = 1; and contains -- $words[1]" valued "; and set -e words[1]"
+  print "            case '*'\n                set program 0"
+  print "        end"
+  print "        set -e words[1]"
+  print "    end"
+  print "    test $program = 1\nend"
   print "\nfunction __causeway_settings"
   print "    set -l path (string match -r '^(?:--set=)?([a-z_.]+)=' -- (commandline -ct))[2]"
   print "    switch \"$path\""
@@ -32,7 +47,7 @@ function print_once() {
   print "function __causeway_in\n    set -l words (commandline -opc)\n    test (count $words) -gt 1; and test \"$words[2]\" = $argv[1]\nend\n"
 }
 function condition(name) {
-  return "complete -c causeway -n " (name == "" ? "__causeway_alone" : quoted("__causeway_in " name))
+  return "complete -c causeway -n " (name == "" ? "__causeway_alone" : name == "run" ? "__causeway_before_program" : quoted("__causeway_in " name))
 }
 function names(list, n, parts, i, out) {
   n = split(list, parts, ",")
