@@ -133,10 +133,9 @@ void report_transports(const std::function<void(const std::string&)>& line) {
   line("memory: " + footprint_text());
   report_collectives(line);
   const Team* team = runtime().clients.front()->team();
-  if (team->has_window()) {
+  if (team->has_window())
     line(
         "direct: puts and gets to mapped memory are the program's own stores and loads, uncounted");
-  }
 }
 
 }  // namespace
