@@ -82,15 +82,20 @@ TEST(AskedInGaspi, ProgramsOfOtherInterfacesAreNamed) {
   EXPECT_FALSE(api_test::lines_with(result.err, "a job has one interface").empty()) << result.err;
 }
 
-// Would catch: a rank that hangs in a call of GASPI's which waits on its own, not by the engine.
+// Would catch: a rank that hangs in a call of GASPI's which waits on its own, not by the engine; a
+// wait for notifications that does not say of which segment.
 TEST(AskedInGaspi, RankSaysCall) {
   for (const char* progress : {"none", "thread"}) {
     for (const auto& [word, call] : {std::pair{"passive", "gaspi_passive_receive()"},
+                                     std::pair{"notification", "gaspi_notify_waitsome()"},
                                      std::pair{"term", "gaspi_proc_term()"}}) {
       const Result result = ask({GASPI_ASKED, word}, progress);
       const std::string told = "rank 0/2: asked: " + std::string(call) + " has waited for ";
-      EXPECT_FALSE(api_test::lines_with(result.err, told).empty())
-          << progress << ": " << result.err;
+      const std::vector<std::string> lines = api_test::lines_with(result.err, told);
+      ASSERT_FALSE(lines.empty()) << progress << ": " << result.err;
+      const bool named =
+          lines[0].find("one of 2 notifications from id 5 on, segment 0") != std::string::npos;
+      EXPECT_EQ(named, std::string(word) == "notification") << lines[0];
     }
   }
 }

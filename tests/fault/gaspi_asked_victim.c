@@ -27,6 +27,9 @@ int main(int argc, char** argv) {
     gaspi_passive_receive(0, 0, &from, sizeof room, GASPI_BLOCK);
   if (rank == 0 && strcmp(argv[1], "barrier") == 0) gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
   if (rank == 0 && strcmp(argv[1], "group") == 0) gaspi_barrier(group, GASPI_BLOCK);
+  gaspi_notification_id_t id = 0;
+  if (rank == 0 && strcmp(argv[1], "notification") == 0)
+    gaspi_notify_waitsome(0, 5, 2, &id, GASPI_BLOCK);
   if (rank == 0 && strcmp(argv[1], "term") == 0) gaspi_proc_term(GASPI_BLOCK);
   for (;;) usleep(100000);
 }

@@ -362,7 +362,7 @@ gaspi_return_t entry_notify_waitsome(gaspi_segment_id_t segment, gaspi_notificat
     const uint64_t* const slots = slots_of(w.segment(segment), first, num);
     if (num == 0) return GASPI_SUCCESS;
     require_pointer(found, "first_id");
-    return wait_for_note(w, slots, num, first, found, timeout);
+    return wait_for_note(segment, slots, num, first, found, timeout);
   });
 }
 

@@ -284,8 +284,9 @@ inline gaspi_return_t look_for_note(const uint64_t* slots, uint32_t num, uint32_
 }
 
 // After a first look.
-__attribute__((noinline)) gaspi_return_t keep_looking(const World& world, const uint64_t* slots,
-                                                      uint32_t num, uint32_t first,
+__attribute__((noinline)) gaspi_return_t keep_looking(gaspi_segment_id_t segment,
+                                                      const uint64_t* slots, uint32_t num,
+                                                      uint32_t first,
                                                       gaspi_notification_id_t* found,
                                                       gaspi_timeout_t timeout) {
   if (timeout == GASPI_TEST) {
@@ -294,10 +295,11 @@ __attribute__((noinline)) gaspi_return_t keep_looking(const World& world, const 
   }
   // Where neighbors store, looks several times between two polls, which cost as much as many looks.
   constexpr uint32_t kLooks = 64;
+  const World& world = *causeway::gaspi::world();
   const bool often = world.neighbors_store.load(std::memory_order_relaxed);
   const uint32_t rounds = often ? std::max(1u, kLooks / num) : 1;
   Deadline deadline("gaspi_notify_waitsome()", timeout);
-  deadline.is_for("one of {} notifications from id {} on", num, first);
+  deadline.is_for("one of {} notifications from id {} on, segment {}", num, first, segment);
   return wait_for(deadline, [&] {
     for (uint32_t i = 0; i < rounds; ++i)
       if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;
@@ -308,12 +310,12 @@ __attribute__((noinline)) gaspi_return_t keep_looking(const World& world, const 
 
 }  // namespace
 
-gaspi_return_t wait_for_note(const World& world, const uint64_t* slots, uint32_t num,
+gaspi_return_t wait_for_note(gaspi_segment_id_t segment, const uint64_t* slots, uint32_t num,
                              uint32_t first, gaspi_notification_id_t* found,
                              gaspi_timeout_t timeout) {
   const gaspi_return_t seen = look_for_note(slots, num, first, found);
   if (__builtin_expect(seen == GASPI_SUCCESS, 1)) return seen;
-  return keep_looking(world, slots, num, first, found, timeout);
+  return keep_looking(segment, slots, num, first, found, timeout);
 }
 
 gaspi_return_t start_notify(World& w, Queue& queue, const Note& note, Deadline& deadline) {

@@ -28,8 +28,9 @@ gaspi_return_t start_read_list_notify(World& world, Queue& queue, uint32_t num, 
                                       uint64_t local_note, Deadline& deadline,
                                       const std::function<Piece(uint32_t)>& piece);
 
-// gaspi_notify_waitsome: scans `num` slots, the first of which has the number `first`.
-gaspi_return_t wait_for_note(const World& world, const uint64_t* slots, uint32_t num,
+// gaspi_notify_waitsome: scans `num` slots, the first of which has the number `first`. The segment
+// is only named.
+gaspi_return_t wait_for_note(gaspi_segment_id_t segment, const uint64_t* slots, uint32_t num,
                              uint32_t first, gaspi_notification_id_t* found,
                              gaspi_timeout_t timeout);
 
