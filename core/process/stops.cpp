@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/waits.h"
 #include "rma/unanswered.h"
+#include "thread/thread_state.h"
 
 // Outside every namespace and not static: a user finds it in a debugger by this name.
 extern "C" {
