@@ -182,6 +182,8 @@ void Crew::on_children() {
 }
 
 void Crew::signal(uint32_t process, int signal) {
+  // A process that gdb traces is not reaped before gdb has let go of it.
+  if (signal == SIGKILL) panes_.close();
   if (const RankProcess* found = find(process)) found->send_signal(signal);
 }
 

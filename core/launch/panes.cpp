@@ -72,17 +72,20 @@ void enter_tmux() {
   if (std::getenv("TMUX") != nullptr) return;
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0)
     throw Error(CWY_ERR_INVALID, "--debug=tmux needs a terminal, or to be started within tmux");
-  // A server of its own has this environment; an older one would have its own.
-  std::vector<std::string> words{"tmux",
-                                 "-L",
-                                 fmt::format("causeway-{}", ::getpid()),
-                                 "new-session",
-                                 "sh",
-                                 "-c",
-                                 "\"$@\"; echo \"status $?; Enter closes this\"; read -r _",
-                                 "sh"};
+  // A server of its own has this environment; an older one would have its own. The server leaves
+  // its socket.
+  const std::string shell =
+      "trap 'rm -f \"${TMUX%%,*}\"' EXIT; trap exit HUP TERM; trap : INT; "
+      "\"$@\"; echo \"status $?; Enter closes this\"; read -r _";
+  const std::string server = fmt::format("causeway-{}", ::getpid());
+  std::vector<std::string> words{"tmux", "-L", server, "new-session", "sh", "-c", shell, "sh"};
   std::ifstream own("/proc/self/cmdline");
-  for (std::string word; std::getline(own, word, '\0');) words.push_back(word);
+  for (std::string word; std::getline(own, word, '\0');) {
+    if (word.ends_with(';')) word.insert(word.size() - 1, 1, '\\');  // one ends tmux's command
+    words.push_back(word);
+  }
+  // With the terminal, or this process, the job goes.
+  for (const char* word : {";", "set-option", "destroy-unattached", "on"}) words.push_back(word);
   const std::vector<char*> argv = pointers_to(words);
   ::execvp(argv[0], argv.data());
   throw Error(CWY_ERR_UNSUPPORTED, "--debug=tmux: cannot execute tmux: {}", std::strerror(errno));

@@ -61,3 +61,26 @@ on kill-server
 TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null
 wait
 [ -e "$work/well" ] || fail "no tmux of its own"
+left() { ls "$work"/tmux-*/causeway-* 2>/dev/null; }
+[ -z "$(left)" ] || fail "the socket of its own tmux is left"
+# ^C ends the job, ranks that gdb holds too, and shows the status.
+TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null &
+until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %1 | grep -q '(rank 0)'" || fail "no pane of a rank"
+tmux -S "$(left)" send-keys -t %0 C-c
+until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %0 | grep -q 'status 130'" || fail "^C ends no job"
+[ "$(tmux -S "$(left)" list-panes | wc -l)" = 1 ] || fail "^C leaves a rank's pane"
+tmux -S "$(left)" send-keys -t %0 Enter
+wait
+[ -z "$(left)" ] || fail "the socket of its own tmux is left behind ^C"
+# What takes its terminal away, or ends it, ends the job.
+for signal in TERM KILL; do
+  TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null &
+  until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %1 | grep -q '(rank 0)'" ||
+    fail "no pane of a rank"
+  set -- $(tmux -S "$(left)" list-clients -F '#{client_pid} #{pid}')
+  kill -$signal "$1"
+  wait
+  until_true 30 sh -c "! kill -0 $2 2>/dev/null" || fail "tmux goes on after SIG$signal"
+  until_true 30 sh -c "! ls $work/tmux-*/causeway-* 2>/dev/null" || fail "its socket is left after SIG$signal"
+done
+exit 0
