@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -117,20 +118,18 @@ void send_to_server_promptly() {
   });
 }
 
-// A rank of our launcher is one process, once, as a link in the session's directory says: PMIx
-// takes any number, and words of a second one would pass for the first one's. A directory that is
-// not seen here, as in a container, tells nothing.
+// A rank of our launcher is one program in one process, once, as a link in the session's directory
+// (containers may not see it) says: words of a second one would pass for the first one's.
 void take_place(const std::string& directory, const std::string& process) {
+  static std::atomic<pid_t> taker{0};  // relaxed: starts are one after the other
   const std::string link = directory + "/process-" + process, self = std::to_string(::getpid());
+  if (taker.exchange(::getpid(), std::memory_order_relaxed) == ::getpid()) return;
   if (::symlink(self.c_str(), link.c_str()) == 0 || errno != EEXIST) return;
   std::error_code unreadable;
-  const std::string holder = std::filesystem::read_symlink(link, unreadable).string();
-  if (holder.empty() || holder == self) return;
-  throw Error(
-      CWY_ERR_INVALID,
-      "process {} is, or was, rank {} of this job; a rank is one process, once: start a job "
-      "for each program",
-      holder, process);
+  throw Error(CWY_ERR_INVALID,
+              "process {} is, or was, rank {} of this job; a rank is one program in one process, "
+              "once: start a job for each program",
+              std::filesystem::read_symlink(link, unreadable).string(), process);
 }
 
 }  // namespace

@@ -70,7 +70,6 @@ void on_abort(int) {
 }
 
 void on_limit(int) {
-  // An integer alone: nothing is allocated.
   char line[200];
   const auto end = fmt::format_to_n(
       line, sizeof line,

@@ -108,7 +108,8 @@ TEST(Start, RankIsOneProcess) {
     const Result result = run_command({launch_test::run_command(), "run", "-n", "3", "--timeout",
                                        "60", "--", "sh", "-c", script, victim()});
     expect_greetings(result, 3);
-    EXPECT_EQ(count(result.err, " of this job; a rank is one process, once"), 3u) << result.err;
+    EXPECT_EQ(count(result.err, " of this job; a rank is one program in one process"), 3u)
+        << result.err;
   }
 }
 
