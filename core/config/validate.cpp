@@ -276,7 +276,8 @@ class Validator {
         dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr)
       return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
     std::vector<std::string> names = schema.key_names();
-    if (path.empty() && key != "include") names.emplace_back("include");  // which files have
+    if (key == "include") return "; a file may have it, at its top level";
+    if (path.empty()) names.emplace_back("include");
     if (const auto near = did_you_mean(key, names))
       return fmt::format("; did you mean '{}'?", *near);
     if (schema.find("options") != nullptr && is_name(key))

@@ -1,6 +1,6 @@
 #include "launch/fleet.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -355,7 +355,7 @@ void Fleet::on_timers(double now) {
     const std::string line = fmt::format(
         "no relay on {} within {:g} s: the relay must reach port {} of this machine at {}",
         names_of(State::invited), options_.start_s, port_,
-        with_article(own_addresses(options_.hosts.address)).substr(5));
+        fmt::join(own_addresses(options_.hosts.address), ", "));
     events_.on_start_failure(line);
     return abandon_start();
   }

@@ -17,8 +17,9 @@ constexpr uint32_t kMostSlots = 65536;
 constexpr size_t kLargestFile = 4 << 20;
 
 // A name goes into the agent's command line: it must not be taken for an option there.
+// One colon stands before a number of slots, and several are in an address.
 bool is_name(const std::string& word) {
-  return !word.empty() && word[0] != '-' &&
+  return !word.empty() && word[0] != '-' && std::ranges::count(word, ':') != 1 &&
          word.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
              ".-_@:") == std::string::npos;

@@ -150,6 +150,9 @@ void check_hosts(const MapArguments& args) {
   std::set<std::string> seen;
   for (const std::string& host : args.hosts) {
     if (host.empty()) throw Error(CWY_ERR_INVALID, "--hosts: a host without a name");
+    if (std::ranges::count(host, ':') == 1)
+      throw Error(CWY_ERR_INVALID,
+                  "--hosts: '{}' is no name; --ranks says how many ranks a host has", host);
     if (!seen.insert(host).second)
       throw Error(CWY_ERR_INVALID, "--hosts: {} is named twice; name each host once", host);
   }
