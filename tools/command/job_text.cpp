@@ -219,12 +219,13 @@ std::string json_of(const RankView& rank) {
   return out + ",\"peers\":" +
          json_each(rank.peers,
                    [&](const auto& peer) {
-                     const auto rate = rank.peer_bytes_per_s.find(peer.first);
+                     const auto rate = rank.peers_per_s.find(peer.first);
                      return fmt::format(
                          R"({{"rank":{},{}{}}})", peer.first, json_of(peer.second),
-                         rate == rank.peer_bytes_per_s.end()
+                         rate == rank.peers_per_s.end()
                              ? ""
-                             : fmt::format(R"(,"bytes_per_s":{:.1f})", rate->second));
+                             : fmt::format(R"(,"operations_per_s":{:.1f},"bytes_per_s":{:.1f})",
+                                           rate->second.operations(), rate->second.bytes()));
                    }) +
          "}";
 }

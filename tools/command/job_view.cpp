@@ -216,12 +216,17 @@ void RankView::compare(const RankView& before) {
   processor = static_cast<double>(processor_ns - before.processor_ns) / 1e9 / looked;
   seconds = before.taken_ns == 0 ? 0 : since(before.taken_ns, taken_ns);
   if (seconds <= 0) return;
-  for (size_t i = 0; i < total.of.size(); ++i)
-    per_s.of[i] = static_cast<double>(total.of[i] - before.total.of[i]) / seconds;
+  const auto rates = [this](const Traffic<uint64_t>& now, const Traffic<uint64_t>& then) {
+    Traffic<double> out;
+    for (size_t i = 0; i < now.of.size(); ++i)
+      out.of[i] = static_cast<double>(now.of[i] - then.of[i]) / seconds;
+    return out;
+  };
+  per_s = rates(total, before.total);
   for (const auto& [peer, traffic] : peers) {
     const auto old = before.peers.find(peer);
-    const uint64_t then = old != before.peers.end() ? old->second.bytes() : 0;
-    peer_bytes_per_s[peer] = static_cast<double>(traffic.bytes() - then) / seconds;
+    peers_per_s[peer] =
+        rates(traffic, old != before.peers.end() ? old->second : Traffic<uint64_t>{});
   }
 }
 

@@ -39,7 +39,7 @@ struct RankView {
   // Since the look before; nothing where it has not counted since.
   double processor = 0, seconds = 0;
   Traffic<double> per_s;
-  std::map<uint32_t, double> peer_bytes_per_s;
+  std::map<uint32_t, Traffic<double>> peers_per_s;
 
   void compare(const RankView& before);
   bool stopped() const { return process_state == 'T' || process_state == 't'; }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "base/clock.h"
 #include "commands.h"
@@ -103,13 +104,13 @@ class Screen {
 
 // Three of them at most, the busiest first.
 std::string busiest_peers(const RankView& rank) {
-  std::vector<std::pair<double, uint32_t>> peers;
-  for (const auto& [peer, bytes] : rank.peer_bytes_per_s)
-    if (bytes > 0) peers.emplace_back(-bytes, peer);
+  std::vector<std::tuple<double, double, uint32_t>> peers;
+  for (const auto& [peer, rate] : rank.peers_per_s)
+    if (rate.operations() > 0) peers.emplace_back(-rate.bytes(), -rate.operations(), peer);
   std::sort(peers.begin(), peers.end());
   std::string out;
   for (size_t i = 0; i < std::min<size_t>(peers.size(), 3); ++i)
-    out += (out.empty() ? "" : " ") + std::to_string(peers[i].second);
+    out += (out.empty() ? "" : " ") + std::to_string(std::get<uint32_t>(peers[i]));
   return out.empty() ? "-" : out;
 }
 
