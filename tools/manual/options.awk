@@ -1,17 +1,18 @@
 # What `causeway --help` and the help of each subcommand say, as a table of columns that tabs separate.
 # Input: each help text behind a line "@ NAME", where NAME is empty for `causeway` itself.
-# Output: command, kind, names, value, optional, many, words, least, most, default, remark, heading, text, what
+# Output: command, kind, names, value, optional, many, words, least, most, default, remark, heading, text, what, needed
 #   kind    about | foot (text only), command (a subcommand), option, positional
 #   names   separated by commas, short ones first
 #   value   how a page calls the value: empty where none is taken
 #   words   what the value may be, separated by |
 #   remark  "needs NAME" or "not with NAME"
 #   what    what completes a value: file | directory | program | host | key (of the configuration)
+#   needed  1 where it may not be left out
 BEGIN { OFS = "\t" }
 
 /^@ ?/ { finish(); command = substr($0, 3); heading = ""; seen_usage = 0; about = 1; next }
 /^[[:space:]]*$/ { next }
-tolower($0) ~ /^usage:/ { about = 0; next }
+tolower($0) ~ /^usage:/ { about = 0; usage = $0; next }
 # A heading: "Options:", "Several hosts:".
 /^[A-Za-z][A-Za-z ]*:$/ { finish(); heading = $0; sub(/:$/, "", heading); next }
 about { row("about", "", $0); about = 0; next }
@@ -38,7 +39,7 @@ function finish() {
   entry = text = ""
 }
 
-function describe(names, spec, many, value, optional, words, least, most, given, remark, parts) {
+function describe(names, spec, many, value, optional, words, least, most, given, remark, needed, parts) {
   names = entry
   sub(/ .*/, "", names)
   spec = substr(entry, length(names) + 2)
@@ -48,6 +49,7 @@ function describe(names, spec, many, value, optional, words, least, most, given,
   if (match(spec, / ?Needs: [^ ]+/)) remark = "needs " last_word(cut(spec))
   sub(/ ?Needs: [^ ]+/, "", spec)
   sub(/ ?REQUIRED/, "", spec)
+  needed = index(usage, "[" names) ? "" : 1
   sub(/ +$/, "", spec)
   many = sub(/ \.\.\.$/, "", spec) ? 1 : ""
   # The default stands behind =, and from version 2.4 of the parser on in brackets.
@@ -73,7 +75,7 @@ function describe(names, spec, many, value, optional, words, least, most, given,
     if (value == "TEXT") { value = names; sub(/.*-/, "", value); value = toupper(value) }
   }
   row(names ~ /^-/ ? "option" : "positional", names, text, value, optional, many, words, least, most, given, remark,
-    what_is(value))
+    what_is(value), needed)
 }
 
 # Plugins' own options, which --set of check-plugin means, stand in no list.
@@ -86,6 +88,6 @@ function what_is(value) {
 }
 function cut(spec) { return substr(spec, RSTART, RLENGTH) }
 function last_word(text, n, words) { n = split(text, words, " "); return words[n] }
-function row(kind, names, text, value, optional, many, words, least, most, given, remark, what) {
-  print command, kind, names, value, optional, many, words, least, most, given, remark, heading, text, what
+function row(kind, names, text, value, optional, many, words, least, most, given, remark, what, needed) {
+  print command, kind, names, value, optional, many, words, least, most, given, remark, heading, text, what, needed
 }

@@ -8,7 +8,7 @@ $2 == "command" { about_of[$3] = $13; commands[++command_count] = $3 }
 $1 != command { next }
 $2 == "about" { about = $13 }
 $2 == "foot" { add_foot($13) }
-$2 == "positional" { synopsis = synopsis " " $4; add_entry() }
+$2 == "positional" { synopsis = synopsis " " ($15 ? $4 : "[" $4 "]"); add_entry() }
 $2 == "option" { add_entry() }
 END {
   printf ".TH %s 1 \"\" \"Causeway %s\" \"User Commands\"\n.nh\n", roff(toupper(page)), version
