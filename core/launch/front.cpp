@@ -66,7 +66,9 @@ void keep(const char* who, SessionDir& session,
     // That is how a thread says that it could not be had.
     const bool thread = e.code() == std::errc::resource_unavailable_try_again ||
                         e.code() == std::errc::operation_not_permitted;
-    say_as(who, thread ? "cannot start a thread: " + shortage(e.code().value()) : e.what());
+    say_as(who, thread ? "cannot start a thread: " + shortage(e.code().value()) +
+                             "; limits of memory (ulimit -d, ulimit -v) count too"
+                       : e.what());
   } catch (const std::exception& e) {
     if (::getpid() != self) ::_exit(1);
     say_as(who, e.what());

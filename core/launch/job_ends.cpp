@@ -242,7 +242,7 @@ Job::Member* Job::early_member() {
 }
 
 std::string Job::early_exit_line() {
-  return fmt::format("rank {} exited early (status 0, without gasnet_exit() or gaspi_proc_term())",
+  return fmt::format("rank {} exited early (status 0, not by gasnet_exit() or gaspi_proc_term())",
                      name_of(*early_member()));
 }
 

@@ -85,10 +85,13 @@ SessionDir::SessionDir(const std::string& name)
 void SessionDir::make() {
   sweep_stale(base_, job_id_prefix(), true);
   const auto fail = [this] {
-    throw Error(CWY_ERR_INVALID,
-                "cannot create the job's private directory in {}: {}; set TMPDIR to a writable "
-                "directory",
-                base_, std::strerror(errno));
+    const int failure = errno;
+    const mode_t mask = ::umask(077);
+    ::umask(mask);
+    throw Error(CWY_ERR_INVALID, "cannot create the job's private directory in {}: {}; {}", base_,
+                std::strerror(failure),
+                (mask & 0700) != 0 ? "the umask takes rights from its owner (umask 077)"
+                                   : "set TMPDIR to a writable directory");
   };
   // Locked before it gets a name that a sweeper looks at.
   const std::string hidden = base_ + "/." + job_id_;

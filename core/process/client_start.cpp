@@ -41,7 +41,7 @@ void trade_configurations(const Card& own, std::vector<Card>& cards) {
 // What the interfaces exchange while they start differs.
 void demand_one_interface(const Card& own, const std::vector<Card>& cards) {
   for (size_t r = 0; r < cards.size(); ++r)
-    if (cards[r].present() && cards[r].interface != own.interface)
+    if (!cards[r].interface.empty() && cards[r].interface != own.interface)
       throw Error(CWY_ERR_INVALID,
                   "rank {} is a {} program, this rank a {} one; a job has one interface", r,
                   cards[r].interface, own.interface);
