@@ -288,7 +288,8 @@ void add_place_options(Options& run, RunOptions& options) {
          "--debug", options.debug,
          "A rank that dies by the signal of an error has gdb print the backtraces of all its "
          "threads (death, if nothing else is said; not where a thread but the first has used up "
-         "its stack); or gdb runs every rank in a pane of tmux")
+         "its stack, nor where the program handles the signal itself or does not use the "
+         "library); or gdb runs every rank in a pane of tmux")
       .named("[HOW]")
       .one_of({"death", "tmux"})
       .may_be_bare("death");

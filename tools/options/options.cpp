@@ -80,7 +80,7 @@ Option Option::positive() {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
     const bool good = value > 0 && std::isfinite(value) && *end == '\0';
-    return good ? std::string() : "'" + text + "' is not a number above 0";
+    return good ? std::string() : "'" + text + "' is not a finite number above 0";
   }));
 }
 Option Option::existing_file() {
