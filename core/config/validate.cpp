@@ -271,12 +271,12 @@ class Validator {
   }
 
   std::string key_hint(const Schema& schema, const std::string& path, const std::string& key) {
+    if (key == "include") return "; a file may have it, at its top level";
     if (key == "<<") return "; merge keys are not supported, repeat the settings";
     if (const size_t dot = key.find('.');
         dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr)
       return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
     std::vector<std::string> names = schema.key_names();
-    if (key == "include") return "; a file may have it, at its top level";
     if (path.empty()) names.emplace_back("include");
     if (const auto near = did_you_mean(key, names))
       return fmt::format("; did you mean '{}'?", *near);

@@ -11,15 +11,19 @@
 #include "base/shown_text.h"
 
 namespace causeway::launch {
+
+bool has_slots(const std::string& word) {
+  return std::ranges::count(word, ':') == 1;
+}
+
 namespace {
 
 constexpr uint32_t kMostSlots = 65536;
 constexpr size_t kLargestFile = 4 << 20;
 
 // A name goes into the agent's command line: it must not be taken for an option there.
-// One colon stands before a number of slots, and several are in an address.
 bool is_name(const std::string& word) {
-  return !word.empty() && word[0] != '-' && std::ranges::count(word, ':') != 1 &&
+  return !word.empty() && word[0] != '-' && !has_slots(word) &&
          word.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
              ".-_@:") == std::string::npos;
@@ -33,8 +37,8 @@ std::optional<uint32_t> number_in(const std::string& text) {
 
 // Cuts off the slots of "host:4", as other launchers write it; an address of IPv6 has more colons.
 std::optional<uint32_t> cut_slots(std::string& host) {
+  if (!has_slots(host)) return std::nullopt;
   const size_t colon = host.find(':');
-  if (colon == host.npos || colon != host.rfind(':')) return std::nullopt;
   const std::optional<uint32_t> count = number_in(host.substr(colon + 1));
   if (count) host.resize(colon);
   return count;

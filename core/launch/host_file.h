@@ -8,6 +8,9 @@
 
 namespace causeway::launch {
 
+// HOST:SLOTS has one colon; an address, which may be a host's name, has several.
+bool has_slots(const std::string& word);
+
 // Slots in the order of ranks: the host of slot 0, 1, ... A line is "host" for one slot or
 // "host slots=N"; a host may have several lines, so a file with one line per rank is one as well.
 // "#" begins a comment. Throws Error with file:line.

@@ -38,7 +38,7 @@ void trade_configurations(const Card& own, std::vector<Card>& cards) {
     if (differs(cards[r])) cards[r].fingerprint = texts[r];
 }
 
-// What the interfaces exchange while they start differs.
+// The words that a start exchanges are different ones for each interface.
 void demand_one_interface(const Card& own, const std::vector<Card>& cards) {
   for (size_t r = 0; r < cards.size(); ++r)
     if (!cards[r].interface.empty() && cards[r].interface != own.interface)

@@ -201,10 +201,9 @@ uint64_t unchanged_for(const Want& want) {
 // Those that are members of the team of the collective that is waited for.
 std::string members_that_left(const CollectiveWait& wait, std::vector<uint32_t> ranks) {
   std::erase_if(ranks, [&](uint32_t rank) { return !has_rank_of_job(*wait.team, rank); });
-  const char* const words =
-      ranks.size() == 1 ? "rank {}, which has" : "one of the ranks {}, which have";
-  return fmt::format("it waits for {} left the job",
-                     fmt::format(fmt::runtime(words), RankSet::of(ranks).str()));
+  const bool one = ranks.size() == 1;
+  return fmt::format("it waits for {} {}, which {} left the job", one ? "rank" : "one of the ranks",
+                     RankSet::of(ranks).str(), one ? "has" : "have");
 }
 
 CollectiveWait collective_with_any(const std::vector<uint32_t>& ranks) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 namespace causeway {
+
 std::string job_id_prefix() {
   return fmt::format("causeway-{}-", ::getuid());
 }

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "connection/job.h"
 #include "connection/selector.h"
+#include "launch/host_file.h"
 #include "map.h"
 #include "object/team.h"
 #include "process/runtime.h"
@@ -150,7 +151,7 @@ void check_hosts(const MapArguments& args) {
   std::set<std::string> seen;
   for (const std::string& host : args.hosts) {
     if (host.empty()) throw Error(CWY_ERR_INVALID, "--hosts: a host without a name");
-    if (std::ranges::count(host, ':') == 1)
+    if (launch::has_slots(host))
       throw Error(CWY_ERR_INVALID,
                   "--hosts: '{}' is no name; --ranks says how many ranks a host has", host);
     if (!seen.insert(host).second)
