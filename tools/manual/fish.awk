@@ -10,7 +10,7 @@ $2 == "option" {
 }
 $2 == "positional" {
   takes_files[$1] = $7 == ""
-  lines[++count] = ($1 == "run" ? "complete -c causeway -n '__causeway_in run'" : condition($1)) ($7 != "" ? value() : $14 == "program" ? " -x -a '(__fish_complete_subcommand --fcs-skip=2" "@VALUED@" ")'" : " -F")
+  lines[++count] = within($1) ($7 != "" ? value() : $14 == "program" ? " -x -a '(__fish_complete_subcommand --fcs-skip=2" "@VALUED@" ")'" : " -F")
 }
 END {
   for (i = 1; i <= count; ++i) { sub(/@VALUED@/, valued, lines[i]); print lines[i] }
@@ -46,8 +46,10 @@ function print_once() {
   print "function __causeway_alone\n    test (count (commandline -opc)) -eq 1\nend"
   print "function __causeway_in\n    set -l words (commandline -opc)\n    test (count $words) -gt 1; and test \"$words[2]\" = $argv[1]\nend\n"
 }
+function within(name) { return "complete -c causeway -n " quoted("__causeway_in " name) }
 function condition(name) {
-  return "complete -c causeway -n " (name == "" ? "__causeway_alone" : name == "run" ? "__causeway_before_program" : quoted("__causeway_in " name))
+  if (name != "" && name != "run") return within(name)
+  return "complete -c causeway -n " (name == "" ? "__causeway_alone" : "__causeway_before_program")
 }
 function names(list, n, parts, i, out) {
   n = split(list, parts, ",")
