@@ -54,33 +54,37 @@ grep -q '^status 0$' "$work/out" || fail "the job has failed"
 [ "$(on list-panes -a | wc -l)" = 1 ] || fail "a pane is left"
 on kill-server
 # A terminal without tmux gets one.
-(sleep 1; until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %1 | grep -q '(rank 0)'"
-  tmux -S "$work"/tmux-*/causeway-* send-keys -t %1 'continue' Enter
-  until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %0 | grep -q 'status 0'" && : >"$work/well"
-  tmux -S "$work"/tmux-*/causeway-* send-keys -t %0 Enter) &
-TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null
+own() { tmux -S "$work"/tmux-*/causeway-* "$@" 2>/dev/null; }
+# says PANE TEXT: does that pane of its own tmux show it?
+says() { own capture-pane -p -t "$1" | grep -q "$2"; }
+in_own_tmux() { TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null; }
+is_left() { ls "$work"/tmux-*/causeway-* >/dev/null 2>&1; }
+is_gone() { ! is_left; }
+has_ended() { ! kill -0 "$1" 2>/dev/null; }
+(sleep 1; until_true 30 says %1 '(rank 0)'
+  own send-keys -t %1 'continue' Enter
+  until_true 30 says %0 'status 0' && : >"$work/well"
+  own send-keys -t %0 Enter) &
+in_own_tmux
 wait
 [ -e "$work/well" ] || fail "no tmux of its own"
-left() { ls "$work"/tmux-*/causeway-* 2>/dev/null; }
-[ -z "$(left)" ] || fail "the socket of its own tmux is left"
+is_gone || fail "the socket of its own tmux is left"
 # ^C ends the job, ranks that gdb holds too, and shows the status.
-TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null &
-until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %1 | grep -q '(rank 0)'" || fail "no pane of a rank"
-tmux -S "$(left)" send-keys -t %0 C-c
-until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %0 | grep -q 'status 130'" || fail "^C ends no job"
-[ "$(tmux -S "$(left)" list-panes | wc -l)" = 1 ] || fail "^C leaves a rank's pane"
-tmux -S "$(left)" send-keys -t %0 Enter
+in_own_tmux &
+until_true 30 says %1 '(rank 0)' || fail "no pane of a rank"
+own send-keys -t %0 C-c
+until_true 30 says %0 'status 130' || fail "^C ends no job"
+[ "$(own list-panes | wc -l)" = 1 ] || fail "^C leaves a rank's pane"
+own send-keys -t %0 Enter
 wait
-[ -z "$(left)" ] || fail "the socket of its own tmux is left behind ^C"
+is_gone || fail "the socket of its own tmux is left behind ^C"
 # What takes its terminal away, or ends it, ends the job.
 for signal in TERM KILL; do
-  TERM=xterm timeout 90 script -qec "$causeway run -n 1 --debug=tmux $program" /dev/null >/dev/null </dev/null &
-  until_true 30 sh -c "tmux -S $work/tmux-*/causeway-* capture-pane -p -t %1 | grep -q '(rank 0)'" ||
-    fail "no pane of a rank"
-  set -- $(tmux -S "$(left)" list-clients -F '#{client_pid} #{pid}')
+  in_own_tmux &
+  until_true 30 says %1 '(rank 0)' || fail "no pane of a rank"
+  set -- $(own list-clients -F '#{client_pid} #{pid}')
   kill -$signal "$1"
   wait
-  until_true 30 sh -c "! kill -0 $2 2>/dev/null" || fail "tmux goes on after SIG$signal"
-  until_true 30 sh -c "! ls $work/tmux-*/causeway-* 2>/dev/null" || fail "its socket is left after SIG$signal"
+  until_true 30 has_ended "$2" || fail "tmux goes on after SIG$signal"
+  until_true 30 is_gone || fail "its socket is left after SIG$signal"
 done
-exit 0
