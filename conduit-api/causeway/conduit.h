@@ -143,8 +143,7 @@ typedef struct cwyc_atomic {
   uint32_t opcode; /* CWYC_OP_* */
 } cwyc_atomic;
 
-/* Pieces of a vector transfer. These two never grow: what a later minor says of pieces stands in
- * arrays of its own, in cwyc_vector. */
+/* Pieces of a vector transfer. They never grow: what a later minor says stands in cwyc_vector. */
 typedef struct cwyc_iov {
   void* addr;
   uint64_t length;
@@ -229,8 +228,7 @@ typedef struct cwyc_ops {
 
 /* ---- what an endpoint can do -------------------------------------------------------------- */
 
-/* Capability bits. An unknown bit is ignored by either side. A native operation is one whose
- * table entry is set; these bits say what the entries guarantee. */
+/* Capability bits: what table entries that are set guarantee. Either side ignores unknown bits. */
 enum {
   CWYC_CAP_PUT = 1ull << 0,
   CWYC_CAP_GET = 1ull << 1,
@@ -326,6 +324,8 @@ typedef struct cwyc_ep_params {
   uint32_t max_peers;       /* ranks that may ever be connected */
   uint32_t reserved;
   cwyc_place_fn place;
+  /* In place of services->peer_state, where a conduit stands in front; else NULL. */
+  void (*peer_state)(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why);
 } cwyc_ep_params;
 
 /* How the core sees a peer when it asks reach() and connect(). */

@@ -196,15 +196,15 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
 }
 
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
-                                           bool multithreaded, uint32_t max_peers,
+                                           uint32_t multithreaded, uint32_t max_peers,
                                            cwyc_deliver_fn deliver, cwyc_place_fn place) {
   auto out = std::make_unique<ConduitEp>();
   out->conduit = &conduit;
   out->owner = owner;
   out->deliver = deliver;
   if (conduit.plugin().ops[0].concurrency != CWYC_MULTI) deliver = deliver_or_take;
-  const cwyc_ep_params params{CWY_HEAD(cwyc_ep_params), out.get(), deliver, index,
-                              multithreaded ? 1u : 0u,  max_peers, 0,       place};
+  const cwyc_ep_params params{
+      CWY_HEAD(cwyc_ep_params), out.get(), deliver, index, multithreaded, max_peers, 0, place, {}};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
@@ -229,7 +229,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
   make_tables(*out);
-  if (multithreaded) admit_threads(*out);
+  if (multithreaded != 0) admit_threads(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
   out->limits = {std::min<size_t>(out->attr.am_medium_max, kMediumMax), kEmulatedLongMax};

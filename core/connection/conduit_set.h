@@ -135,7 +135,7 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which, con
 // Opens an endpoint of `conduit` for `owner` and completes its tables. `place` NULL: no payload has
 // a place of the core's.
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
-                                           bool multithreaded, uint32_t max_peers,
+                                           uint32_t multithreaded, uint32_t max_peers,
                                            cwyc_deliver_fn deliver, cwyc_place_fn place = nullptr);
 
 // From now on several threads enter the endpoint; while no thread is inside it. Connections stay.

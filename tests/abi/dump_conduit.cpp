@@ -136,6 +136,7 @@ void dump_cwyc_ep_params() {
   ABI_MEMBER(max_peers);
   ABI_MEMBER(reserved);
   ABI_MEMBER(place);
+  ABI_MEMBER(peer_state);
 }
 
 void dump_cwyc_arrival() {

@@ -165,7 +165,12 @@ void read_attributes(Endpoint& ep, cwyc_ep* raw) {
 }
 
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
-  return Fronts::open(endpoints, "chaos", deliver, domain, params, out, err, read_attributes);
+  return Fronts::open(endpoints, "chaos", deliver, domain, params, out, err,
+                      [params](Endpoint& ep, cwyc_ep* raw) {
+                        ep.peer_state = wrapping::TableCopy(params).table().peer_state;
+                        if (ep.peer_state == nullptr) ep.peer_state = services->peer_state;
+                        read_attributes(ep, raw);
+                      });
 }
 
 void ep_close(cwyc_ep* raw) {

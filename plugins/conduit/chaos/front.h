@@ -57,6 +57,7 @@ struct Endpoint {
   ChaosFront* front = nullptr;
   void* core_ep = nullptr;
   cwyc_deliver_fn deliver = nullptr;
+  decltype(cwyc_ep_params::peer_state) peer_state = nullptr;
   uint64_t state_offset = 0;  // of ConnState behind a cwyc_conn
   uint64_t medium_max = 0, long_max = 0, rma_max = 0;
   wrapping::RelayPool<Relay> relays;

@@ -29,7 +29,7 @@ void count_operation(Endpoint& ep, cwyc_conn* conn, ConnState& state) {
   char why[80];
   std::snprintf(why, sizeof why, "chaos lets the peer fail at operation %llu",
                 static_cast<unsigned long long>(n));
-  services->peer_state(ep.core_ep, conn->peer, CWY_PEER_FAILED, why);
+  ep.peer_state(ep.core_ep, conn->peer, CWY_PEER_FAILED, why);
 }
 
 // CWY_OK: the operation may go on.

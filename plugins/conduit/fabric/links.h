@@ -211,13 +211,13 @@ void judge_loss(Link& link) {
   link.suspected = true;
   if (link.remote_closed || link.conn == nullptr) link.reported = true;  // in order, or nobody's
   if (!link.reported)
-    services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_SUSPECT, link.why);
+    conduit::tell_peer_state(link.ep->params, link.peer, CWY_PEER_SUSPECT, link.why);
 }
 
 template <class Link>
 void tell_death(Link& link) {
   link.reported = true;
-  services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_FAILED, link.why);
+  conduit::tell_peer_state(link.ep->params, link.peer, CWY_PEER_FAILED, link.why);
 }
 
 // The peer does not answer any more, or said good-bye without our leave.

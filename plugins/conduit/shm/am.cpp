@@ -75,8 +75,8 @@ cwy_status why_no_room(Connection& c, TxLane& lane) {
   lane.retries.add(1);
   if (lane.broken) {
     if (!c.failed.exchange(true, std::memory_order_relaxed))
-      services->peer_state(c.conn->ep->params.core_ep, c.conn->peer, CWY_PEER_FAILED,
-                           "its message queue is corrupt: it acknowledges what was never sent");
+      conduit::tell_peer_state(c.conn->ep->params, c.conn->peer, CWY_PEER_FAILED,
+                               "its message queue is corrupt: it acknowledges what was never sent");
     return CWY_ERR_PEER_FAILED;
   }
   if (++lane.retry_streak % retries_per_check == 0 && check_peer(c)) return CWY_ERR_PEER_FAILED;

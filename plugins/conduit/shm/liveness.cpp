@@ -21,7 +21,7 @@ void report_gone(Connection& c) {
   if (std::exchange(c.reported, true)) return;
   char text[64];
   std::snprintf(text, sizeof text, "process %u is gone", c.peer_pid);
-  services->peer_state(c.conn->ep->params.core_ep, c.conn->peer, CWY_PEER_FAILED, text);
+  conduit::tell_peer_state(c.conn->ep->params, c.conn->peer, CWY_PEER_FAILED, text);
   if (c.conn->ep->domain->posix) sweep_stale_objects();  // the dead cannot remove their names
 }
 

@@ -38,9 +38,8 @@ void reject_babbler(cwyc_ep* ep, Receiver& from, const char* what, RecordHeader 
   std::snprintf(text, sizeof text, "it wrote a record that %s (kind %u, %u arguments, %u bytes)",
                 what, unsigned(header.kind), unsigned(header.nargs), unsigned(header.length));
   if (!from.rejected.exchange(true, std::memory_order_relaxed)) {
-    services->peer_state(ep->params.core_ep,
-                         unpack(from.owner.load(std::memory_order_relaxed)).sender, CWY_PEER_FAILED,
-                         text);
+    conduit::tell_peer_state(ep->params, unpack(from.owner.load(std::memory_order_relaxed)).sender,
+                             CWY_PEER_FAILED, text);
   }
 }
 

@@ -221,9 +221,8 @@ void link_failed(Link& link, const char* why) {
   connection(link.conn).ep = nullptr;
   if (link.reported || link.farewell) return;
   link.reported = true;
-  link.owner->params.core_ep != nullptr
-      ? services->peer_state(link.owner->params.core_ep, link.peer, CWY_PEER_FAILED, why)
-      : void();
+  if (link.owner->params.core_ep != nullptr)
+    conduit::tell_peer_state(link.owner->params, link.peer, CWY_PEER_FAILED, why);
 }
 
 void close_unanswered(cwyc_ep* ep) {
