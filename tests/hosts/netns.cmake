@@ -57,6 +57,19 @@ foreach(network ofi ucx eth)
   netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
 endforeach()
+# Two cables, of which one is cut for 2 s: seen by the kernel, or without a sign. Every network in both roles.
+if(TARGET conduit_failover)
+  foreach(run "ofi|ucx|down" "ucx|ofi|down" "eth|ofi|silent" "ofi|eth|silent" "ucx|eth|silent" "eth|ucx|down")
+    string(REPLACE "|" ";" words "${run}")
+    list(GET words 0 over)
+    list(GET words 1 spare)
+    list(GET words 2 case)
+    if(TARGET conduit_${over} AND TARGET conduit_${spare})
+      netns_test(failover.${over}_${spare}.${case} netns_failover_test.sh $<TARGET_FILE:causeway> $<TARGET_FILE:over_cable>
+        ${over} ${spare} ${case} $<TARGET_FILE:bad_cable>)
+    endif()
+  endforeach()
+endif()
 netns_test(eth.blink netns_network_test.sh $<TARGET_FILE:causeway>
   $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> eth blink)
 # Without a configuration, and without a fabric.

@@ -2,7 +2,7 @@
 // puts, gets, numbered messages and sums at once, each checked; then the same bytes over a bare TCP
 // connection between the two, to ADDRESS of the last rank's host. Would catch, on a cable that
 // loses, doubles, delays or reorders: a wrong byte, a message lost, doubled or cut, a sum counted
-// twice. Says both rates.
+// twice. Says both rates, and how long the longest round took.
 #include <arpa/inet.h>
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
@@ -118,11 +118,17 @@ void serve_bare(int listener) {
 }
 
 template <class Round>
-double megabytes_per_second(double seconds, Round&& round) {
+double megabytes_per_second(double seconds, double& longest, Round&& round) {
   const auto began = Clock::now();
   std::chrono::duration<double> took{};
   uint32_t rounds = 0;
-  for (; took.count() < seconds; took = Clock::now() - began) round(rounds++);
+  longest = 0;
+  while (took.count() < seconds) {
+    round(rounds++);
+    const std::chrono::duration<double> now = Clock::now() - began;
+    longest = std::max(longest, (now - took).count());
+    took = now;
+  }
   return rounds * 2e-6 * kPieces * kPiece / took.count();
 }
 
@@ -135,8 +141,9 @@ double bare_rate(double seconds, const char* address) {
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   bool good = connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
   std::vector<char> bytes(kPieces * kPiece + kMessage);
-  const double rate =
-      megabytes_per_second(seconds, [&](uint32_t) { good = good && bare_round(fd, true, bytes); });
+  double longest = 0;
+  const double rate = megabytes_per_second(
+      seconds, longest, [&](uint32_t) { good = good && bare_round(fd, true, bytes); });
   close(fd);
   return good ? rate : 0;
 }
@@ -144,15 +151,18 @@ double bare_rate(double seconds, const char* address) {
 void measure(const Ends& ends, double seconds, const char* address) {
   std::vector<unsigned char> out(kPieces * kPiece), in(out.size());
   uint32_t rounds = 0;
-  const double ours = megabytes_per_second(seconds, [&](uint32_t round) {
+  double longest = 0;
+  const double ours = megabytes_per_second(seconds, longest, [&](uint32_t round) {
     run_round(ends, round, out, in);
     rounds = round + 1;
   });
   barrier();
   GASNET_BLOCKUNTIL(port != 0);
   const double bare = bare_rate(seconds / 2, address);
-  std::printf("over_cable: %u rounds, %u wrong; %.2f MB/s, bare TCP %.2f, ratio %.2f\n", rounds,
-              wrong, ours, bare, bare > 0 ? ours / bare : 0.0);
+  std::printf(
+      "over_cable: %u rounds, %u wrong; longest round %.0f ms; %.2f MB/s, bare TCP %.2f, ratio "
+      "%.2f\n",
+      rounds, wrong, longest * 1e3, ours, bare, bare > 0 ? ours / bare : 0.0);
 }
 
 // All messages have come when their sum has: one for each.

@@ -50,7 +50,7 @@ refused 'CAUSEWAY_WITH_FORTRAN is ON: there is no GASPI' -DBUILD_TESTING=OFF -DC
 
 # ---- nothing that can be left out; flags of the user's ----
 off=
-for part in SHM OFI UCX VERBS ETH NULL TRACE CHAOS CUDA HIP ZE HIER GASPI FORTRAN MAN IDENTITY_SMP IDENTITY_UDP \
+for part in SHM OFI UCX VERBS ETH NULL TRACE CHAOS FAILOVER CUDA HIP ZE HIER GASPI FORTRAN MAN IDENTITY_SMP IDENTITY_UDP \
   IDENTITY_MPI IDENTITY_IBV IDENTITY_OFI IDENTITY_UCX IDENTITY_TOOLS IDENTITY_GPI2; do
   off="$off -DCAUSEWAY_WITH_$part=OFF"
 done
@@ -64,7 +64,7 @@ for part in $off; do
 done
 [ "$(grep -c '^--   [A-Z_0-9]*  *yes ' "$work/out")" = 0 ] || fail "a part is built although all are OFF"
 left=$(find "$work/build" -name cmake_install.cmake -exec \
-  grep -lE 'conduit_(shm|ofi|ucx|verbs|eth|null|trace|chaos)\.so|memkind_(cuda|hip|ze)|collective_hier|causeway[_-]gaspi|gaspi_run|PGASPI|GPI2|libgasnet|gasnetrun' {} +) || true
+  grep -lE 'conduit_(shm|ofi|ucx|verbs|eth|null|trace|chaos|failover)\.so|memkind_(cuda|hip|ze)|collective_hier|causeway[_-]gaspi|gaspi_run|PGASPI|GPI2|libgasnet|gasnetrun' {} +) || true
 [ -z "$left" ] || fail "all is OFF, and something is installed by $left"
 command=$(grep '"command"' "$work/build/compile_commands.json" | grep 'core/am/send.cpp' | head -n 1)
 case $command in *' -O2 '* | *' -g '*) fail "flags of ours stand beside the user's: $command" ;; esac

@@ -11,7 +11,7 @@ except ImportError:  # before Spack 1.0 the next line has it
 from spack.package import *
 
 # Words of the variants, and the parts of the build (CAUSEWAY_WITH_<PART>) that they stand for: the same in capitals.
-CONDUITS = ("shm", "eth", "ofi", "ucx", "verbs", "null", "trace", "chaos")
+CONDUITS = ("shm", "eth", "ofi", "ucx", "verbs", "null", "trace", "chaos", "failover")
 MEMKINDS = ("cuda", "hip", "ze")
 IDENTITIES = ("smp", "udp", "mpi", "ibv", "ofi", "ucx", "tools", "gpi2")
 

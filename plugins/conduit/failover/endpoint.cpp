@@ -1,0 +1,360 @@
+// Domains, endpoints and connections: two of each, seen as one.
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
+#include "../common/ep_answers.h"
+#include "calls.h"
+#include "module.h"
+
+namespace causeway::failover {
+namespace {
+
+// ---- what the conduits behind can do
+
+uint64_t medium_of(const Endpoint& ep, int p) {
+  if (ep.behind(p).class_query == nullptr) return ep.attr[p].am_medium_max;
+  uint64_t least = UINT64_MAX;
+  for (uint32_t table = 0; table < ep.attr[p].ops_tables; ++table) {
+    cwyc_class_attr one{};
+    one.head = CWY_HEAD(cwyc_class_attr);
+    ep.behind(p).class_query(ep.of[p], table, &one);
+    least = std::min(least, one.am_medium_max);
+  }
+  return least;
+}
+
+bool both_can(const Endpoint& ep, uint64_t cap) {
+  return (ep.attr[0].caps & ep.attr[1].caps & cap) != 0;
+}
+
+// Sleeps end by either conduit, and by the timer.
+bool can_sleep(Endpoint& ep) {
+  if (!both_can(ep, CWYC_CAP_WAIT_FD)) return false;
+  ep.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  ep.timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  bool all = ep.epoll && ep.timer && add_to_epoll(ep.epoll, ep.timer.get());
+  for (int p = 0; all && p < paths; ++p) {
+    int fd = -1;
+    all = ep.behind(p).wait_fd(ep.of[p], &fd) == CWY_OK && add_to_epoll(ep.epoll, fd);
+  }
+  if (!all) ep.epoll = Descriptor();
+  return all;
+}
+
+template <int path>
+void note_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
+  if (state == CWY_PEER_ALIVE) return;
+  Endpoint& ep = endpoints.by_core_ep(core_ep);
+  {
+    const std::lock_guard lock(ep.news_mutex);
+    ep.news.push_back({path, peer, why != nullptr ? why : "", state == CWY_PEER_FAILED});
+    ep.has_news.store(true, std::memory_order_release);
+  }
+  services->wake(core_ep);
+}
+
+constexpr cwyc_deliver_fn deliveries[paths] = {deliver<0>, deliver<1>};
+constexpr decltype(cwyc_ep_params::peer_state) notes[paths] = {note_state<0>, note_state<1>};
+
+cwy_status open_behind(Endpoint& ep, int p, cwy_err* err) {
+  const wrapping::TableCopy<cwyc_ep_params> ours(&ep.params);
+  ours.table().deliver = deliveries[p];
+  ours.table().place = nullptr;  // payloads have something in front
+  ours.table().peer_state = notes[p];
+  const cwy_status status = ep.behind(p).ep_open(ep.domain->of[p], &ours.table(), &ep.of[p], err);
+  if (status != CWY_OK) return status;
+  ep.attr[p].head = CWY_HEAD(cwyc_ep_attr);
+  return ep.behind(p).ep_query(ep.of[p], &ep.attr[p]);
+}
+
+void close_behind(Endpoint& ep) {
+  for (int p = 0; p < paths; ++p)
+    if (ep.of[p] != nullptr) ep.behind(p).ep_close(ep.of[p]);
+}
+
+cwy_status open_both(Endpoint& ep, cwy_err* err) {
+  for (int p = 0; p < paths; ++p)
+    if (const cwy_status status = open_behind(ep, p, err); status != CWY_OK) return status;
+  const uint64_t least = std::min(medium_of(ep, 0), medium_of(ep, 1));
+  constexpr uint64_t wanted = 512;
+  if (least < wanted + most_before_payload)
+    return report(err, CWY_ERR_UNSUPPORTED,
+                  "a conduit behind sends %llu bytes in a message; at least %llu are needed",
+                  static_cast<unsigned long long>(least),
+                  static_cast<unsigned long long>(wanted + most_before_payload));
+  ep.medium_max = (least - most_before_payload) / 16 * 16;
+  return CWY_OK;
+}
+
+// ---- pairs of texts
+
+template <class Write>
+cwy_status write_pair(const Endpoint& ep, void* buf, uint64_t* len, cwy_err* err, Write&& write) {
+  const uint64_t room = *len;
+  uint64_t used = sizeof(Pair);
+  for (const cwyc_ep_attr& attr : ep.attr) used += attr.ep_address_max;
+  if (room < used) {
+    *len = used;
+    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %llu bytes",
+                  static_cast<unsigned long long>(used));
+  }
+  Pair head{{}, ep.name};
+  auto* at = static_cast<std::byte*>(buf) + sizeof head;
+  for (int p = 0; p < paths; ++p) {
+    uint64_t length = ep.attr[p].ep_address_max;
+    if (const cwy_status status = write(p, at, &length); status != CWY_OK) return status;
+    head.length[p] = static_cast<uint32_t>(length);
+    at += length;
+  }
+  std::memcpy(buf, &head, sizeof head);
+  *len = static_cast<uint64_t>(at - static_cast<std::byte*>(buf));
+  return CWY_OK;
+}
+
+// `peer` as the conduit behind sees it; its own address in place of the pair.
+cwyc_peer_desc seen_by(const cwyc_peer_desc& peer, int p) {
+  cwyc_peer_desc its = peer;
+  its.head = CWY_HEAD(cwyc_peer_desc);
+  its.wiring = nullptr;
+  its.wiring_len = 0;
+  if (peer.address == nullptr) return its;
+  Pair head{};
+  if (peer.address_len >= sizeof head) std::memcpy(&head, peer.address, sizeof head);
+  if (peer.address_len != sizeof head + uint64_t{head.length[0]} + head.length[1]) head = {};
+  its.address_len = head.length[p];
+  its.address = its.address_len == 0 ? nullptr
+                                     : static_cast<const std::byte*>(peer.address) + sizeof head +
+                                           (p == 1 ? head.length[0] : 0);
+  return its;
+}
+
+}  // namespace
+
+// ---- domains
+
+cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params, cwyc_domain** out,
+                       cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    if (*params->device != '\0')
+      return report(
+          err, CWY_ERR_INVALID,
+          "failover has no device '%s'; devices are named at the conduits of over and spare",
+          params->device);
+    auto domain = std::make_unique<cwyc_domain>();
+    domain->front = front_of(opts);
+    for (int p = 0; p < paths; ++p) {
+      Behind& behind = *domain->front->behind[p];
+      const wrapping::TableCopy<cwyc_domain_params> theirs(params);
+      theirs.table().device = behind.wrapped.device;
+      const cwy_status status =
+          behind.module().domain_open(behind.wrapped.options, &theirs.table(), &domain->of[p], err);
+      if (status == CWY_OK) continue;
+      if (p == 1) domain->front->behind[0]->module().domain_close(domain->of[0]);
+      return status;
+    }
+    *out = domain.release();
+    return CWY_OK;
+  });
+}
+
+void domain_close(cwyc_domain* domain) {
+  for (int p = paths - 1; p >= 0; --p)
+    domain->front->behind[p]->module().domain_close(domain->of[p]);
+  delete domain;
+}
+
+// ---- endpoints
+
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    auto ep = std::make_unique<cwyc_ep>();
+    ep->front = domain->front;
+    ep->domain = domain;
+    ep->params = wrapping::TableCopy<cwyc_ep_params>(params).table();
+    ep->params.head = CWY_HEAD(cwyc_ep_params);
+    ep->flows.resize(params->max_peers);
+    static std::atomic<uint32_t> names{0};  // relaxed: it orders nothing
+    ep->name = names.fetch_add(1, std::memory_order_relaxed);
+    if (!endpoints.add(params->core_ep, ep.get()))
+      return report(err, CWY_ERR_NOMEM, "failover: too many endpoints in one process");
+    const cwy_status status = open_both(*ep, err);
+    if (status != CWY_OK) {
+      close_behind(*ep);
+      endpoints.remove(ep.get());
+      return status;
+    }
+    can_sleep(*ep);
+    *out = ep.release();
+    return CWY_OK;
+  });
+}
+
+void ep_close(cwyc_ep* ep) {
+  drain(*ep);
+  const auto end = [](Flow& flow) {
+    for (int p = 0; p < paths; ++p) close_path(flow, p, !flow.path[p].broken && !flow.purged);
+    drop_kept(flow);
+  };
+  for_each_flow(*ep, end);
+  ep->flows.swap(ep->retired);
+  for_each_flow(*ep, end);
+  close_behind(*ep);  // what they still read of frames is read when they have closed
+  endpoints.remove(ep);
+  delete ep;
+}
+
+cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  cwyc_ep_attr all{};
+  if (ep->epoll) all.caps |= CWYC_CAP_WAIT_FD;
+  all.caps |= ep->attr[0].caps & ep->attr[1].caps & CWYC_CAP_PEER_FAILURE;
+  all.caps |= (ep->attr[0].caps | ep->attr[1].caps) & CWYC_CAP_WIRING;
+  all.ep_address_max = sizeof(Pair) + ep->attr[0].ep_address_max + ep->attr[1].ep_address_max;
+  all.am_medium_max = ep->medium_max;
+  all.bandwidth_bps = ep->attr[0].bandwidth_bps;
+  all.ops_tables = 1;
+  return give_attributes(all, attr);
+}
+
+cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+  return write_pair(*ep, buf, len, err, [&](int p, void* to, uint64_t* length) {
+    return ep->behind(p).ep_address(ep->of[p], to, length, err);
+  });
+}
+
+cwy_status wiring(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err) {
+  return write_pair(*ep, buf, len, err, [&](int p, void* to, uint64_t* length) -> cwy_status {
+    if ((ep->attr[p].caps & CWYC_CAP_WIRING) != 0)
+      return ep->behind(p).wiring(ep->of[p], peer, to, length, err);
+    *length = 0;
+    return CWY_OK;
+  });
+}
+
+cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+  for (int p = 0; p < paths; ++p) {
+    if (ep->behind(p).ep_threads == nullptr) continue;
+    const cwy_status status = ep->behind(p).ep_threads(ep->of[p], multithreaded);
+    if (status != CWY_OK) return status;
+  }
+  return CWY_OK;
+}
+
+cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+  if (!ep->epoll) return CWY_ERR_UNSUPPORTED;
+  *fd = ep->epoll.get();
+  return CWY_OK;
+}
+
+// ---- counters
+
+namespace {
+
+struct Prefixed {
+  cwyc_stat_fn fn;
+  void* arg;
+  const char* prefix;
+};
+
+void tell_prefixed(void* arg, const char* name, uint64_t value) {
+  const auto& to = *static_cast<Prefixed*>(arg);
+  to.fn(to.arg, (std::string(to.prefix) + name).c_str(), value);
+}
+
+}  // namespace
+
+void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  constexpr const char* prefixes[paths] = {"over_", "spare_"};
+  for (int p = 0; p < paths; ++p) {
+    Prefixed to{fn, arg, prefixes[p]};
+    if (ep->behind(p).ep_stats != nullptr) ep->behind(p).ep_stats(ep->of[p], tell_prefixed, &to);
+  }
+  fn(arg, "switches", ep->switches);
+  fn(arg, "returns", ep->returns);
+  fn(arg, "sent_again", ep->resent);
+  fn(arg, "duplicates", ep->duplicates);
+  fn(arg, "probes", ep->probes);
+}
+
+void ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
+  for (int p = 0; p < paths; ++p)
+    if (ep->behind(p).ep_traffic != nullptr) ep->behind(p).ep_traffic(ep->of[p], fn, arg);
+}
+
+// ---- connections
+
+cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+  cwy_err first{CWY_HEAD(cwy_err), CWY_OK, 0, ""}, second = first;
+  cwy_err* const texts[paths] = {&first, &second};
+  for (int p = 0; p < paths; ++p) {
+    const cwyc_peer_desc its = seen_by(*peer, p);
+    const Behind& behind = *domain->front->behind[p];
+    if (behind.module().reach(domain->of[p], &its, texts[p]) == CWY_OK) return CWY_OK;
+  }
+  return report(err, CWY_ERR_UNREACHABLE, "%s: %s; %s: %s", domain->front->behind[0]->name.c_str(),
+                first.text, domain->front->behind[1]->name.c_str(), second.text);
+}
+
+namespace {
+
+// A path by which the conduit behind does not lead to the peer is none.
+void choose_paths(Flow& flow, const cwyc_peer_desc& peer) {
+  for (int p = 0; p < paths; ++p) {
+    const cwyc_peer_desc its = seen_by(peer, p);
+    if (flow.ep->behind(p).reach(flow.ep->domain->of[p], &its, nullptr) != CWY_OK)
+      flow.path[p].state = PathState::none;
+  }
+}
+
+}  // namespace
+
+cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                   cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    const cwy_status status = reach(ep->domain, peer, err);
+    if (status != CWY_OK) return status;
+    if (peer->address == nullptr)
+      return report(err, CWY_ERR_UNREACHABLE, "rank %u has no address of this conduit",
+                    peer->peer.rank);
+    Pair head{};
+    if (peer->address_len >= sizeof head) std::memcpy(&head, peer->address, sizeof head);
+    Flow* const flow = flow_to(*ep, peer->peer, head.name);
+    if (flow == nullptr || flow->over())
+      return report(err, CWY_ERR_PEER_FAILED, "rank %u has left, or has been replaced",
+                    peer->peer.rank);
+    if (!flow->described) {
+      describe(*flow, *peer);
+      choose_paths(*flow, *peer);
+    }
+    flow->conn = conn;
+    conn->priv = flow;
+    conn->table = 0;
+    if (!flow->is_up(0) && !flow->is_up(1)) tend_paths(*flow, services->now());
+    if (flow->is_up(0) || flow->is_up(1)) return CWY_OK;
+    flow->connect_op = op;
+    watch(*flow);
+    return CWY_INPROGRESS;
+  });
+}
+
+void disconnect(cwyc_conn* conn) {
+  auto* const flow = static_cast<Flow*>(conn->priv);
+  conn->priv = nullptr;
+  if (flow != nullptr && flow->conn == conn) flow->conn = nullptr;
+}
+
+void purge(cwyc_conn* conn) {
+  auto* const flow = static_cast<Flow*>(conn->priv);
+  if (flow == nullptr || flow->purged) return;
+  flow->purged = true;
+  drop_kept(*flow);
+  for (int p = 0; p < paths; ++p) close_path(*flow, p, false);
+  if (cwyc_op* const op = std::exchange(flow->connect_op, nullptr))
+    op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED, nullptr);
+}
+
+}  // namespace causeway::failover

@@ -1,0 +1,234 @@
+// Messages on their way out: kept, handed to a path, acknowledged, given up.
+#include <cstring>
+#include <new>
+
+#include "calls.h"
+
+namespace causeway::failover {
+namespace {
+
+void free_if_done(Frame* frame) {
+  if (frame->done && frame->reading == 0) frame->ep->frames.give(frame);
+}
+
+// The conduit behind has read the message, or will not read it any more.
+void was_read(cwyc_op* op, uint32_t, cwy_status, const cwyc_detail*) {
+  const auto* const post = reinterpret_cast<Frame::Post*>(op);
+  Frame* const frame = post->frame;
+  frame->reading = static_cast<uint8_t>(frame->reading & ~(1u << post->path));
+  free_if_done(frame);
+}
+
+uint32_t flags_of(uint32_t lane) {
+  return lane == 1 ? uint32_t{CWYC_LANE_REPLY} : 0;
+}
+
+void fill_rest(const Flow& flow, int32_t* args) {
+  args[1] = static_cast<int32_t>(flow.ep->name);
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    args[2 + lane] = static_cast<int32_t>(static_cast<uint32_t>(flow.lane[lane].expected));
+}
+
+const cwyc_ops& ops_of(const Flow& flow, int path) {
+  return flow.ep->front->behind[path]->ops[flow.path[path].conn()->table].table();
+}
+
+cwy_status post(Flow& flow, int path, Frame* frame) {
+  int32_t args[wire_args];
+  std::memcpy(args, &frame->first, sizeof frame->first);
+  fill_rest(flow, args);
+  Frame::Post& mine = frame->posts[path];
+  mine.op.fn = was_read;
+  const auto bit = static_cast<uint8_t>(1u << path);
+  frame->reading = static_cast<uint8_t>(frame->reading | bit);  // the report may come at once
+  const cwy_status status =
+      ops_of(flow, path)
+          .am_medium(flow.path[path].conn(), frame->number, args, wire_args, frame->bytes(),
+                     nullptr, frame->length, flags_of(frame->first.lane), &mine.op);
+  if (status != CWY_INPROGRESS) frame->reading = static_cast<uint8_t>(frame->reading & ~bit);
+  return status;
+}
+
+// False: the path takes no more now, or has been given up.
+bool push_lane(Flow& flow, uint32_t which) {
+  Lane& lane = flow.lane[which];
+  while (lane.posted < lane.count) {
+    const int path = flow.current;
+    Frame* const frame = lane.kept[(lane.base + lane.posted) & (lane.kept.size() - 1)];
+    // A conduit that still reads it for an earlier post gets it when it has done so.
+    if ((frame->reading & 1u << path) != 0) return false;
+    // Counted first: a message to oneself may be acknowledged before its post returns.
+    ++lane.posted;
+    const cwy_status status = post(flow, path, frame);
+    if (status >= 0) {
+      flow.owed = 0;
+      continue;
+    }
+    --lane.posted;
+    if (status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void push(Flow& flow) {
+  if (flow.pushing || flow.over() || !flow.is_up(flow.current)) return;
+  flow.pushing = true;
+  const bool inside = flow.ep->depth != 0;
+  const int path = flow.current;
+  bool all = !flow.path[path].hello_due || send_hello(flow, path);
+  if (all) all = push_lane(flow, 1);
+  if (!inside)
+    all = push_lane(flow, 0) && all;
+  else if (flow.lane[0].posted < flow.lane[0].count)
+    all = false;
+  flow.pushing = false;
+  if (!all) want_attention(flow);
+}
+
+bool send_control(Flow& flow, int path, Kind kind, uint64_t word) {
+  if (!flow.is_up(path)) return false;
+  int32_t args[wire_args];
+  const First first{kind, 0, 0, 0};
+  std::memcpy(args, &first, sizeof first);
+  fill_rest(flow, args);
+  const cwy_status status =
+      ops_of(flow, path).am_short(flow.path[path].conn(), word, args, wire_args, CWYC_LANE_REPLY);
+  if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
+  return status >= 0;
+}
+
+void acknowledge(Flow& flow) {
+  if (flow.owed == 0 || flow.over()) return;
+  const int path = flow.is_up(flow.heard) ? flow.heard : 1 - flow.heard;
+  if (send_control(flow, path, Kind::ack, 0)) flow.owed = 0;
+}
+
+void take_acknowledgements(Flow& flow, const int32_t* args) {
+  for (uint32_t which = 0; which < lanes; ++which) {
+    Lane& lane = flow.lane[which];
+    const uint32_t more = static_cast<uint32_t>(args[2 + which]) - static_cast<uint32_t>(lane.base);
+    if (more == 0 || more > lane.count) continue;  // nothing new, or older than what is known
+    for (uint32_t i = 0; i < more; ++i) {
+      Frame* const frame = lane.kept[(lane.base + i) & (lane.kept.size() - 1)];
+      frame->done = true;
+      free_if_done(frame);
+    }
+    lane.base += more;
+    lane.count -= more;
+    lane.posted = lane.posted > more ? lane.posted - more : 0;
+    flow.moved_at = services->now();
+    flow.probed_at = 0;
+  }
+}
+
+void drop_kept(Flow& flow) {
+  for (Lane& lane : flow.lane) {
+    for (uint32_t i = 0; i < lane.count; ++i) {
+      Frame* const frame = lane.kept[(lane.base + i) & (lane.kept.size() - 1)];
+      frame->done = true;
+      free_if_done(frame);
+    }
+    lane.base += lane.count;
+    lane.count = lane.posted = 0;
+  }
+}
+
+// ---- the table's part
+
+namespace {
+
+cwy_status accept(cwyc_conn* conn, uint8_t form, uint64_t word, const int32_t* args, uint32_t nargs,
+                  const void* payload, size_t length, uint32_t flags) {
+  auto* const flow = static_cast<Flow*>(conn->priv);
+  if (flow == nullptr || flow->over()) return CWY_ERR_PEER_FAILED;
+  Endpoint& ep = *flow->ep;
+  if (nargs > CWYC_AM_MAX_ARGS || length > ep.medium_max) return CWY_ERR_INVALID;
+  const uint32_t which = (flags & CWYC_LANE_REPLY) != 0 ? 1 : 0;
+  Lane& lane = flow->lane[which];
+  if (lane.count == lane.kept.size()) {
+    push(*flow);
+    return CWY_RETRY;
+  }
+  const size_t before = before_payload(nargs);
+  Frame* const frame = ep.frames.take(before + length, most_before_payload + ep.medium_max);
+  if (frame == nullptr) return CWY_RETRY;
+  frame->ep = &ep;
+  frame->done = false;
+  frame->number = lane.base + lane.count;
+  frame->first = {Kind::data, static_cast<uint8_t>(which), static_cast<uint8_t>(nargs), form};
+  frame->length = before + length;
+  const DataHeader header{word, 0};
+  std::memcpy(frame->bytes(), &header, sizeof header);
+  if (nargs != 0) std::memcpy(frame->bytes() + sizeof header, args, nargs * sizeof *args);
+  if (length != 0) std::memcpy(frame->bytes() + before, payload, length);
+  if (!flow->keeps()) flow->moved_at = services->now();
+  lane.kept[frame->number & (lane.kept.size() - 1)] = frame;
+  ++lane.count;
+  watch(*flow);
+  push(*flow);
+  return CWY_OK;
+}
+
+cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                    uint32_t flags) {
+  return accept(conn, CWYC_AM_SHORT, word, args, nargs, nullptr, 0, flags);
+}
+
+cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                     const void* payload, cwyc_mem*, size_t length, uint32_t flags, cwyc_op*) {
+  return accept(conn, CWYC_AM_MEDIUM, word, args, nargs, payload, length, flags);
+}
+
+}  // namespace
+
+cwyc_ops make_operations() {
+  cwyc_ops o{};
+  o.head = CWY_HEAD(cwyc_ops);
+  o.concurrency = CWYC_SERIAL;
+  o.am_short = am_short;
+  o.am_medium = am_medium;
+  return o;
+}
+
+// ---- frames
+
+FramePool::~FramePool() {
+  for (Frame* frame : all_) {
+    frame->~Frame();
+    ::operator delete (frame, std::align_val_t{16});
+  }
+}
+
+Frame* FramePool::take(size_t length, size_t longest) try {
+  const bool large = length > small_room;
+  Frame*& list = free_[large ? 1 : 0];
+  if (list != nullptr) {
+    Frame* const frame = list;
+    list = frame->next;
+    return frame;
+  }
+  const size_t room = large ? longest : small_room;
+  if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16);
+  auto* const frame =
+      new (::operator new (padded(sizeof(Frame)) + room, std::align_val_t{16})) Frame;
+  all_.push_back(frame);
+  frame->room = room;
+  for (uint8_t path = 0; path < paths; ++path) {
+    frame->posts[path].frame = frame;
+    frame->posts[path].path = path;
+  }
+  return frame;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+void FramePool::give(Frame* frame) {
+  Frame*& list = free_[frame->room > small_room ? 1 : 0];
+  frame->next = list;
+  list = frame;
+}
+
+}  // namespace causeway::failover

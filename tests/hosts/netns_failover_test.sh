@@ -1,0 +1,59 @@
+#!/bin/bash
+# netns_failover_test.sh CAUSEWAY OVER_CABLE OVER SPARE CASE [BAD_CABLE | STORM]
+# OVER and SPARE: ofi, ucx or eth. Two hosts of two ranks and two cables, of which the first is cut
+# while traffic is on that checks each byte, each number and each sum, and is laid again. Would catch: a job that
+# ends with a cable, a message that is lost or comes twice, a sum counted twice, a pause of a second,
+# a path that is not taken again, a loss that nobody is told of.
+causeway=$1 over_cable=$2 over=$3 spare=$4 case=$5
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/netns.sh"
+for conduit in failover "$over" "$spare"; do need_conduit "$conduit"; done
+faults="delay=0"
+case $case in silent) bad_cable=$6 ;; esac
+make_hosts
+second_b=10.78.0.2
+ip link add cwy1 netns $host_a type veth peer name cwy1 netns $host_b || fail "no second cable"
+for host in $host_a $host_b; do
+  address=10.78.0.1
+  [ $host = $host_a ] || address=$second_b
+  ip -n $host addr add $address/24 dev cwy1
+  ip -n $host link set cwy1 up
+done
+sleep 1  # until the kernel sees the other end
+began=$SECONDS
+config="--config $here/failover.yaml --set conduits.safe.options={over: $over, spare: other-$spare}"
+run_over() {
+  run_hosts --config "$here/failover.yaml" --set "conduits.safe.options={over: $over, spare: other-$spare}" \
+    --set log.level=info --set report=true --timeout 100 -- "$@"
+}
+cut_cable() {
+  case $case in
+    silent) kill -STOP "$cable_pid" ;;  # no packet, no error: both ends look whole
+    *) ip -n $host_b link set cwy0 down ;;
+  esac
+}
+lay_cable() {
+  case $case in
+    silent) kill -CONT "$cable_pid" ;;
+    *) ip -n $host_b link set cwy0 up ;;
+  esac
+}
+
+run_over "$over_cable" 8 $second_b &
+job=$!
+sleep 3
+cut_cable
+sleep 2
+lay_cable
+wait $job
+expect_status 0 $? "traffic over two cables, of which one is cut"
+expect_line "over_cable: [1-9][0-9]* rounds, 0 wrong"
+expect_line "is no longer reached over $over (.*); going on over other-$spare"
+expect_line "is reached over $over again"
+expect_line "switches [1-9]"
+pause=$(sed -n 's/^over_cable: .* longest round \([0-9]*\) ms.*/\1/p' "$work/out")
+grep '^over_cable' "$work/out"
+[ "${pause:-10000}" -lt 1000 ] || fail "a round took $pause ms"
+[ $case != silent ] || remove_cable
+expect_nothing_left "$case"
+echo "passed in $((SECONDS - began)) s"
