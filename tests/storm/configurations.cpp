@@ -93,6 +93,7 @@ const std::vector<Configuration>& configurations() {
       {"domains", test_file("split/domains"), 2, 3, "ofi"},
       {"two-level", test_file("two_level"), 3, 5, "ofi"},
       {"rails", test_file("split/rail"), 2, 3, "ofi ucx"},
+      {"failover", test_file("split/failover"), 2, 4, "ofi chaos failover"},
       {"sizes", test_file("split/sizes"), 2, 4, "ofi"},
       {"ofi-shm", site("ofi-shm"), 2, 3, "ofi"},
       {"ucx-shm", site("ucx-shm"), 2, 3, "ucx"},
@@ -143,6 +144,8 @@ std::vector<std::string> Job::flags() const {
     set("vis.pipeline=1");
     set("vis.pack_below=" + std::to_string(random.one_of({64, 256, 4096})));
   }
+  if (configuration->name == "failover")
+    set("conduits.first.options.fail_at=" + std::to_string(50 + seed % 3000));
   if (configuration->name == "chaos")
     set("conduits.chaos.options.seed=" + std::to_string(1 + seed % 100000));
   return flags;

@@ -56,7 +56,7 @@ uint64_t number(const char* text) {
 bool is_built(const Configuration& c) {
   // STORM_MISSING names conduits that this build does not have.
   const std::string missing = STORM_MISSING;
-  for (const char* conduit : {"ofi", "ucx", "chaos"})
+  for (const char* conduit : {"ofi", "ucx", "chaos", "failover"})
     if (missing.find(conduit) != std::string::npos && c.needs.find(conduit) != std::string::npos) {
       std::printf("storm: %s is left out: conduit %s was not built\n", c.name.c_str(), conduit);
       return false;
