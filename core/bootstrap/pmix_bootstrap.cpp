@@ -176,7 +176,8 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
   const std::string where =
       fmt::format("the launcher's PMIx server (PMIX_NAMESPACE={})", environment("PMIX_NAMESPACE"));
   if (!got)
-    throw Error(CWY_ERR_UNREACHABLE, "{} did not answer within {:.1f} s; is it stopped?", where,
+    throw Error(CWY_ERR_UNREACHABLE,
+                "{} did not answer within {:g} s (timeouts.start); is it stopped?", where,
                 static_cast<double>(timeout_ns) * 1e-9);
   if (got->status != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE, "cannot reach {}: {}; {}", where,
@@ -458,7 +459,7 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
                 PMIx_Error_string(posted));
   const JobState::Outcome outcome = state_->wait_for(*wait, limit_of(timeout_ns));
   if (outcome == JobState::Outcome::timeout)
-    throw Error(CWY_ERR_TIMEOUT, "not every rank joined within {:.1f} s{}",
+    throw Error(CWY_ERR_TIMEOUT, "not every rank joined within {:g} s (timeouts.start){}",
                 static_cast<double>(timeout_ns) * 1e-9, key.empty() ? "" : missing_ranks(key));
   const bool failed = outcome == JobState::Outcome::done && *wait->result != PMIX_SUCCESS;
   // The server ends a fence as soon as a participant's socket closes; who it was and how it ended

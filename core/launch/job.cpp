@@ -114,7 +114,9 @@ int Job::supervise() {
   }
   workforce_->dismiss();
   if (!kill_descendants({}, 2.0))
-    output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
+    output_->say(
+        "causeway run: some processes of the job have not ended since they were killed (see ps "
+        "-ef)");
   if (!front_gone_) {
     output_->finish();
     tell_lost_output();

@@ -98,27 +98,22 @@ bool Waiter::spins_long() {
 }
 
 void Waiter::forget_idleness() {
-  idle_ = 0;
-  since_ = rested_ = 0;
+  since_ = rested_ = idle_ = 0;
 }
 
 void Waiter::step() {
-  if (poll_once() != 0) {
-    forget_idleness();
-    return;
-  }
+  if (poll_once() != 0) return forget_idleness();
   if (++idle_ <= g_hot_spins.load(std::memory_order_relaxed)) return;
   rest();
 }
 
 void Waiter::enter(uint64_t now) {
-  if (subject_ == nullptr) {
-    // Asked for each time: the entry is the thread's, and a wait within this one may have had it.
-    if (now - since_ >= kLastingNs) enter_wait(block_until_subject, since_);
-    return;
-  }
-  if (subject_->began_ns == 0) subject_->began_ns = now;
-  if (now - subject_->began_ns >= kLastingNs) entered_ = enter_wait(*subject_, subject_->began_ns);
+  uint64_t& began = named_ ? subject_->began_ns : began_ns_;
+  if (began == 0) began = now;
+  if (now - began < kLastingNs) return;
+  // Without a name each time: the entry is the thread's, and a wait within this one may have had
+  // it.
+  entered_ = enter_wait(named_ ? *subject_ : block_until_subject, began) && named_;
 }
 
 void Waiter::rest() {

@@ -28,7 +28,7 @@ class Waiter {
   static bool spins_long();
 
  protected:
-  explicit Waiter(WaitSubject* subject) : subject_(subject) {}
+  explicit Waiter(WaitSubject* subject) : named_(true), subject_(subject) {}
   // The wait is over.
   void end() {
     if (__builtin_expect(entered_, 0)) leave_wait(*subject_);
@@ -38,10 +38,14 @@ class Waiter {
   void rest();
   void enter(uint64_t now);
 
-  uint32_t idle_ = 0;               // polls in a row without an event
-  bool entered_ = false;            // among the waits that have lasted (base/waits.h)
-  bool napped_ = false;             // the last rest was a nap
-  WaitSubject* subject_ = nullptr;  // NULL: GASNET_BLOCKUNTIL()
+  uint32_t idle_ = 0;         // polls in a row without an event
+  bool entered_ = false;      // among the waits that have lasted (base/waits.h)
+  bool napped_ = false;       // the last rest was a nap
+  const bool named_ = false;  // not GASNET_BLOCKUNTIL()
+  union {
+    uint64_t began_ns_ = 0;  // when it first yielded; of a wait without a name
+    WaitSubject* subject_;
+  };
   uint64_t since_ = 0;   // when yielding began; 0: it has not. From a poll that moved bytes on anew
   uint64_t rested_ = 0;  // when the last yield or nap was over; 0: none since the last event
 };

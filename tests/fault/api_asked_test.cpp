@@ -67,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wait{"implicit_puts", "gex_NBI_Wait()", "2 puts"},
                     Wait{"barrier", "gex_Event_Wait()", "gex_Coll_BarrierNB(), number "},
                     Wait{"lock", "gex_HSL_Lock()", "the lock at 0x"},
-                    Wait{"block_until", "GASNET_BLOCKUNTIL()", "a condition of the program's"}),
+                    Wait{"block_until", "GASNET_BLOCKUNTIL()", "a condition of the program's"},
+                    Wait{"among_messages", "GASNET_BLOCKUNTIL()", "a condition of the program's"}),
     [](const auto& chosen) { return chosen.param.what; });
 
 #ifdef GASPI_ASKED

@@ -28,6 +28,12 @@ void implicit_puts() {
 void block_until() {
   GASNET_BLOCKUNTIL(job.size == 0);
 }
+// Messages that have nothing to do with the condition come all the time.
+void block_until_among_messages() {
+  if (job.rank == 0) block_until();
+  for (;; ::usleep(1000))
+    gex_AM_RequestMedium0(job.tm, 0, handler("payload"), here, sizeof here, GEX_EVENT_NOW, 0);
+}
 // The thread has locked it already: a program's mistake, which nobody else ends.
 void lock() {
   static gex_HSL_t twice = GEX_HSL_INITIALIZER;
@@ -59,9 +65,16 @@ void leave_by_exec() {
 
 bool asked(int argc, char** argv) {
   static const std::map<std::string, void (*)()> all = {
-      {"put", put},         {"get_event", get_event},     {"implicit_puts", implicit_puts},
-      {"barrier", barrier}, {"block_until", block_until}, {"lock", lock},
-      {"load", load},       {"nothing", sleep_for_ever},  {"exec", leave_by_exec},
+      {"put", put},
+      {"get_event", get_event},
+      {"implicit_puts", implicit_puts},
+      {"barrier", barrier},
+      {"block_until", block_until},
+      {"lock", lock},
+      {"among_messages", block_until_among_messages},
+      {"load", load},
+      {"nothing", sleep_for_ever},
+      {"exec", leave_by_exec},
   };
   const auto wait = argc < 1 ? all.end() : all.find(argv[0]);
   if (wait == all.end()) return false;
@@ -70,7 +83,9 @@ bool asked(int argc, char** argv) {
   peer_segment(job.peer());
   barrier();
   say("at it\n");
-  if (job.rank == 0 || wait->second == load || wait->second == leave_by_exec) wait->second();
+  const bool by_all = wait->second == load || wait->second == leave_by_exec ||
+                      wait->second == block_until_among_messages;
+  if (job.rank == 0 || by_all) wait->second();
   sleep_for_ever();
   return true;
 }

@@ -215,8 +215,9 @@ TEST(Exit, PlainProgramsMayEndWhenTheyLike) {
 TEST(Timeout, ExchangeNamesTheMissingRank) {
   Command command(job(3, {"timeout=1", "init", "@1:sleep=30", "exchange"}));
   const Result result = command.run();
-  EXPECT_NE(result.out.find("TIMEOUT: not every rank joined within 1.0 s: missing rank 1"),
-            std::string::npos)
+  EXPECT_NE(
+      result.out.find("TIMEOUT: not every rank joined within 1 s (timeouts.start): missing rank 1"),
+      std::string::npos)
       << result.out;
   EXPECT_EQ(result.status, 5);
   EXPECT_LT(result.seconds, 1.0 + kEndsPromptly);

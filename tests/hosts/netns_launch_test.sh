@@ -77,7 +77,7 @@ case $case in
     # A rank that is missed is named across hosts, and nobody waits for it for ever.
     run_hosts --timeout 60 -- "$rank" timeout=3 init @3:sleep=20 exchange
     expect_status 5 $? "rank that does not come"
-    expect_line "not every rank joined within 3.0 s: missing rank 3"
+    expect_line "not every rank joined within 3 s (timeouts.start): missing rank 3"
     ;;
   killed)
     # Whoever of the launcher's processes is killed: the job ends everywhere.

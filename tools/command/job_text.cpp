@@ -67,7 +67,9 @@ std::string state_text(const std::vector<RankView>& ranks) {
   std::map<std::string, Group> words;
   for (const RankView& rank : ranks) {
     Group& group = words[rank.state()];
-    group = {group.count + 1, std::max(group.longest, rank.waited_s()), rank.rank};
+    // A rank that ends may have waited, and been ended in that wait.
+    const double waited = rank.phase == StatusPage::leaves ? 0 : rank.waited_s();
+    group = {group.count + 1, std::max(group.longest, waited), rank.rank};
   }
   std::vector<std::string> parts;
   const size_t missing = ranks[0].ranks_here - std::min<size_t>(ranks[0].ranks_here, ranks.size());

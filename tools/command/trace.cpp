@@ -172,16 +172,19 @@ void add_trace(Options& app, int& status) {
       app.subcommand("trace", "Print what the conduit trace recorded, one file per rank",
                      [arguments, &status] { status = trace(*arguments); });
   command.option("FILE", arguments->files, "trace files").required();
-  command.flag("--lines", arguments->lines,
-               "every record: seconds, rank, peer, operation, phase, bytes, status, ns");
-  command.flag("--json", arguments->json, "print JSON");
+  const auto lines =
+      command.flag("--lines", arguments->lines,
+                   "every record: seconds, rank, peer, operation, phase, bytes, status, ns");
+  command.flag("--json", arguments->json, "print JSON").excludes(lines);
   command
       .option("--perfetto", arguments->perfetto,
               "write time lines of all ranks, with an arrow from each message to its handler, into "
               "FILE, for ui.perfetto.dev; ranks of several hosts get one clock by their messages")
-      .named("FILE");
+      .named("FILE")
+      .excludes(lines);
   command.option("--svg", arguments->svg, "write a picture of who sends how much to whom into FILE")
-      .named("FILE");
+      .named("FILE")
+      .excludes(lines);
 }
 
 }  // namespace causeway::command

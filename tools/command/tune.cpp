@@ -62,11 +62,12 @@ class Tuner {
       : options_(options),
         job_(job_of(options)),
         began_(Clock::now()),
-        tuning_(state_file(options), shape_text(options)) {
-    plan();
-  }
+        steps_(plan(options)),
+        tuning_(state_file(options), shape_text(options)) {}
 
   int run() {
+    if (std::error_code none; fs::equivalent(options_.output, options_.config, none))
+      throw UsageError("--output", "'" + options_.output + "' is the configuration that is read");
     if (tuning_.resumed()) fmt::print(stderr, "causeway tune: goes on where it was interrupted\n");
     size_t done = 0;
     for (const Step& step : steps_) {
@@ -99,23 +100,25 @@ class Tuner {
 
   // Defaults first, then what a rule could name; all twice, so that a passing disturbance of one
   // launch decides nothing.
-  void plan() {
-    const std::vector<std::string> files(options_.config.empty() ? 0 : 1, options_.config);
-    const Config config = load_config_of(files, options_.sets);
-    Loader loader(config, probe_services(options_.ranks));
+  static std::vector<Step> plan(const TuneOptions& options) {
+    const std::vector<std::string> files(options.config.empty() ? 0 : 1, options.config);
+    const Config config = load_config_of(files, options.sets);
+    Loader loader(config, probe_services(options.ranks));
     const CollectiveTable table(config, loader);
+    std::vector<Step> steps;
     for (const unsigned round : {1u, 2u}) {
-      for (const std::string& operation : options_.operations)
-        steps_.push_back({operation, "default", round});
-      for (const std::string& operation : options_.operations) {
+      for (const std::string& operation : options.operations)
+        steps.push_back({operation, "default", round});
+      for (const std::string& operation : options.operations) {
         for (const CollectiveTable::Candidate& c : table.candidates()) {
           const cwyl_candidate& a = *c.algorithm;
           if (operation != operation_word(a.operation)) continue;
-          if (options_.ranks < a.min_team || options_.ranks > a.max_team) continue;
-          steps_.push_back({operation, c.name(), round});
+          if (options.ranks < a.min_team || options.ranks > a.max_team) continue;
+          steps.push_back({operation, c.name(), round});
         }
       }
     }
+    return steps;
   }
 
   void show_progress(size_t done, const Step& step) const {
@@ -194,8 +197,11 @@ class Tuner {
     {
       std::ofstream out(made);
       out << tuning_.table(options_.ranks, about, options_.noise);
-      if (!out.flush())
-        throw Error(CWY_ERR_INVALID, "cannot write {}: {}", made, std::strerror(errno));
+      if (!out.flush()) {
+        const int error = errno;
+        if (whole) fs::remove(made);
+        throw Error(CWY_ERR_INVALID, "cannot write {}: {}", made, std::strerror(error));
+      }
     }
     if (whole) fs::rename(made, options_.output);
     tuning_.forget();
@@ -205,8 +211,8 @@ class Tuner {
   const TuneOptions& options_;
   const bench::TunedJob job_;
   const Clock::time_point began_;
+  const std::vector<Step> steps_;
   bench::Tuning tuning_;
-  std::vector<Step> steps_;
   std::map<std::pair<std::string, uint64_t>, std::map<std::string, double>> first_;
 };
 

@@ -20,7 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 // So often each side is launched, if the budget allows it: medians bear two bad launches of either.
 constexpr unsigned kRounds = 5;
-constexpr unsigned kLeastRounds = 3;
 constexpr size_t kLargestFile = 4 << 20;  // of rules
 
 std::string rules_of(const std::string& file) {
@@ -58,13 +57,17 @@ class Comparer {
 
   int run() {
     unsigned round = 0;
-    for (; round < kRounds && (round < kLeastRounds || seconds() < c_.budget_s); ++round) {
+    for (; round < kRounds && (round == 0 || seconds() < c_.budget_s); ++round) {
       for (const std::string& operation : c_.operations) {
         // The side that begins changes: what the launch before left behind meets both.
         for (const bool tuned : {round % 2 != 0, round % 2 == 0})
           if (!launch(operation, tuned)) return kFailed;
       }
     }
+    if (round < kRounds)
+      fmt::print(stderr,
+                 "causeway tune: {} of {} rounds made within {:g} s; --budget allows more\n", round,
+                 kRounds, c_.budget_s);
     return print(round);
   }
 

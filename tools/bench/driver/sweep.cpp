@@ -171,7 +171,7 @@ std::vector<std::vector<std::string>> curve_rows(const Curve& curve, const Earli
 }
 
 void print_sweep(const Outcome& outcome, const Earlier& earlier) {
-  if (outcome.facts) fmt::print("{}", facts_text(*outcome.facts));
+  if (outcome.facts) fmt::print("{}\n", facts_text(*outcome.facts));
   for (const Curve& curve : curves_of(outcome)) {
     fmt::print("\n");
     command::print_folded(curve.title(), "");

@@ -162,7 +162,7 @@ std::string facts_text(const Facts& facts) {
     text += ", each bound to its own";
   else
     text += ", not bound to cores";
-  return text + '\n';
+  return text;
 }
 
 std::vector<std::vector<std::string>> list_rows() {
@@ -189,7 +189,7 @@ std::string table_text(const Outcome& outcome, const Earlier& earlier, bool colo
   for (const Measured& measured : outcome.measured)
     rows.push_back(row_of(outcome, measured, earlier));
   std::string text;
-  if (outcome.facts) text += facts_text(*outcome.facts);
+  if (outcome.facts) text += facts_text(*outcome.facts) + '\n';
   return text + render(rows, colour);
 }
 

@@ -59,6 +59,8 @@ void Tuning::take(const Timing& timing) {
 void Tuning::add(const Timing& timing) {
   take(timing);
   log_ << to_line(timing) << std::endl;
+  if (!log_)
+    throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
 }
 
 void Tuning::set_locality(const std::string& word) {
@@ -84,8 +86,16 @@ Tuning::Winner Tuning::winner_of(const std::string& operation, uint64_t bytes, c
   std::vector<Timing> all;
   const auto normal = row.find("default");
   for (const auto& [asked, t] : row) {
-    // An algorithm that could not serve the call left it to another one.
-    if (asked == "default" || asked == t.algorithm) all.push_back(t);
+    // An algorithm that could not serve the call left it to another one. The default's stands once.
+    const bool usual = normal != row.end() && t.algorithm == normal->second.algorithm;
+    if (asked == t.algorithm && !usual) all.push_back(t);
+  }
+  if (normal != row.end()) {
+    all.push_back(normal->second);
+    if (const auto named = row.find(all.back().algorithm); named != row.end()) {
+      all.back().ns = std::min(all.back().ns, named->second.ns);
+      all.back().slowest_ns = std::max(all.back().slowest_ns, named->second.slowest_ns);
+    }
   }
   std::sort(all.begin(), all.end(), [](const Timing& a, const Timing& b) { return a.ns < b.ns; });
   std::string text;
@@ -99,10 +109,8 @@ Tuning::Winner Tuning::winner_of(const std::string& operation, uint64_t bytes, c
                        : fmt::format("# {} of {} bytes: {}", operation, bytes, text);
   if (normal == row.end() || all.empty()) return winner;
   const Timing& best = all.front();
-  // The first is the fastest.
-  const auto usual = std::find_if(all.begin(), all.end(), [&](const Timing& t) {
-    return t.algorithm == normal->second.algorithm;
-  });
+  const auto usual =
+      std::find_if(all.begin(), all.end(), [](const Timing& t) { return t.asked == "default"; });
   if (best.ns < usual->ns * (1 - noise) && best.slowest_ns < usual->ns)
     winner.algorithm = best.algorithm;
   return winner;
