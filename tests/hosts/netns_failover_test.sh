@@ -1,10 +1,10 @@
 #!/bin/bash
-# netns_failover_test.sh CAUSEWAY OVER_CABLE OVER SPARE CASE [BAD_CABLE | STORM]
-# OVER and SPARE: ofi, ucx or eth. Two hosts of two ranks and two cables, of which the first is cut
+# netns_failover_test.sh CAUSEWAY PROGRAM OVER SPARE CASE [BAD_CABLE]
+# PROGRAM: over_cable, or the storm for the case of that name. OVER and SPARE: ofi, ucx or eth. Two hosts of two ranks and two cables, of which the first is cut
 # while traffic is on that checks each byte, each number and each sum, and is laid again. Would catch: a job that
 # ends with a cable, a message that is lost or comes twice, a sum counted twice, a pause of a second,
 # a path that is not taken again, a loss that nobody is told of.
-causeway=$1 over_cable=$2 over=$3 spare=$4 case=$5
+causeway=$1 program=$2 over=$3 spare=$4 case=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"
 for conduit in failover "$over" "$spare"; do need_conduit "$conduit"; done
@@ -21,7 +21,6 @@ for host in $host_a $host_b; do
 done
 sleep 1  # until the kernel sees the other end
 began=$SECONDS
-config="--config $here/failover.yaml --set conduits.safe.options={over: $over, spare: other-$spare}"
 run_over() {
   run_hosts --config "$here/failover.yaml" --set "conduits.safe.options={over: $over, spare: other-$spare}" \
     --set log.level=info --set report=true --timeout 100 -- "$@"
@@ -39,7 +38,29 @@ lay_cable() {
   esac
 }
 
-run_over "$over_cable" 8 $second_b &
+if [ $case = storm ]; then
+  # The first cable comes and goes for as long as it takes.
+  while sleep 1; do
+    cut_cable
+    sleep 1.5
+    lay_cable
+  done &
+  weather=$!
+  for seed in $(seq 1 "${storms:-40}"); do
+    run_over "$program" --seed $seed --steps 200 --ops coll,rma,am,vis,team,threads,atomics,gaspi,legacy
+    status=$?
+    [ $status = 0 ] || { kill $weather; fail "storm with seed $seed: status $status"; }
+    switches=$((${switches:-0} + $(grep -c ' safe: .*switches [1-9]' "$work/out")))
+  done
+  kill $weather
+  ip -n $host_b link set cwy0 up
+  echo "paths were switched in $switches of $seed jobs"
+  [ $switches -gt 0 ] || fail "no path was ever switched"
+  expect_nothing_left storm
+  echo "passed in $((SECONDS - began)) s"
+  exit 0
+fi
+run_over "$program" 8 $second_b &
 job=$!
 sleep 3
 cut_cable

@@ -172,7 +172,7 @@ void add_subjects(Options& sub, BenchOptions& options) {
              "--network over that network. Of put, get, am, allreduce (all)")
       .check(check_by<bench::sweep_operations>)
       .may_be_bare(bench::kAllSweeps)
-      .named(std::string("[LIST]:{") + bench::kAllSweeps + "}");
+      .named(fmt::format("[LIST]:{{{}}}", bench::kAllSweeps));
   sub.option("--sizes", options.sizes, "Sizes of sweeps (8-4MiB), each twice the one before")
       .check(check_by<bench::sweep_sizes>)
       .named("FROM-TO");

@@ -28,17 +28,20 @@ uint64_t medium_of(const Endpoint& ep, int p) {
   return least;
 }
 
-bool both_can(const Endpoint& ep, uint64_t cap) {
-  return (ep.attr[0].caps & ep.attr[1].caps & cap) != 0;
+bool all_can(const Endpoint& ep, uint64_t cap) {
+  for (int p = 0; p < paths; ++p)
+    if (ep.of[p] != nullptr && (ep.attr[p].caps & cap) == 0) return false;
+  return true;
 }
 
 // Sleeps end by either conduit, and by the timer.
 bool can_sleep(Endpoint& ep) {
-  if (!both_can(ep, CWYC_CAP_WAIT_FD)) return false;
+  if (!all_can(ep, CWYC_CAP_WAIT_FD)) return false;
   ep.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
   ep.timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   bool all = ep.epoll && ep.timer && add_to_epoll(ep.epoll, ep.timer.get());
   for (int p = 0; all && p < paths; ++p) {
+    if (ep.of[p] == nullptr) continue;
     int fd = -1;
     all = ep.behind(p).wait_fd(ep.of[p], &fd) == CWY_OK && add_to_epoll(ep.epoll, fd);
   }
@@ -67,6 +70,7 @@ cwy_status open_behind(Endpoint& ep, int p, cwy_err* err) {
   ours.table().place = nullptr;  // payloads have something in front
   ours.table().peer_state = notes[p];
   const cwy_status status = ep.behind(p).ep_open(ep.domain->of[p], &ours.table(), &ep.of[p], err);
+  if (status != CWY_OK) ep.of[p] = nullptr;
   if (status != CWY_OK) return status;
   ep.attr[p].head = CWY_HEAD(cwyc_ep_attr);
   return ep.behind(p).ep_query(ep.of[p], &ep.attr[p]);
@@ -77,10 +81,32 @@ void close_behind(Endpoint& ep) {
     if (ep.of[p] != nullptr) ep.behind(p).ep_close(ep.of[p]);
 }
 
-cwy_status open_both(Endpoint& ep, cwy_err* err) {
+// One that cannot be opened, as where its cable is out when the job starts, is done without.
+template <class Open>
+cwy_status open_those_that_can(const Front& front, cwy_err* err, Open&& open) {
+  cwy_err why[paths] = {{CWY_HEAD(cwy_err), CWY_OK, 0, ""}, {CWY_HEAD(cwy_err), CWY_OK, 0, ""}};
+  cwy_status status[paths];
+  for (int p = 0; p < paths; ++p) status[p] = open(p, &why[p]);
+  if (status[0] != CWY_OK && status[1] != CWY_OK)
+    return report(err, status[0], "%s: %s; %s: %s", front.behind[0]->name.c_str(), why[0].text,
+                  front.behind[1]->name.c_str(), why[1].text);
   for (int p = 0; p < paths; ++p)
-    if (const cwy_status status = open_behind(ep, p, err); status != CWY_OK) return status;
-  const uint64_t least = std::min(medium_of(ep, 0), medium_of(ep, 1));
+    if (status[p] != CWY_OK && why[p].text[0] != '\0' && services->job->local_index == 0)
+      log(CWY_LOG_WARN, "%s cannot be opened (%s); everything goes over %s alone",
+          front.behind[p]->name.c_str(), why[p].text, front.behind[1 - p]->name.c_str());
+  return CWY_OK;
+}
+
+cwy_status open_endpoints(Endpoint& ep, cwy_err* err) {
+  const auto open = [&ep](int p, cwy_err* why) -> cwy_status {
+    if (ep.domain->of[p] == nullptr) return CWY_ERR_UNSUPPORTED;  // has been told
+    return open_behind(ep, p, why);
+  };
+  const cwy_status status = open_those_that_can(*ep.front, err, open);
+  if (status != CWY_OK) return status;
+  uint64_t least = UINT64_MAX;
+  for (int p = 0; p < paths; ++p)
+    if (ep.of[p] != nullptr) least = std::min(least, medium_of(ep, p));
   constexpr uint64_t wanted = 512;
   if (least < wanted + most_before_payload)
     return report(err, CWY_ERR_UNSUPPORTED,
@@ -106,6 +132,7 @@ cwy_status write_pair(const Endpoint& ep, void* buf, uint64_t* len, cwy_err* err
   Pair head{{}, ep.name};
   auto* at = static_cast<std::byte*>(buf) + sizeof head;
   for (int p = 0; p < paths; ++p) {
+    if (ep.of[p] == nullptr) continue;
     uint64_t length = ep.attr[p].ep_address_max;
     if (const cwy_status status = write(p, at, &length); status != CWY_OK) return status;
     head.length[p] = static_cast<uint32_t>(length);
@@ -147,24 +174,24 @@ cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params
           params->device);
     auto domain = std::make_unique<cwyc_domain>();
     domain->front = front_of(opts);
-    for (int p = 0; p < paths; ++p) {
+    const auto open = [&](int p, cwy_err* why) {
       Behind& behind = *domain->front->behind[p];
       const wrapping::TableCopy<cwyc_domain_params> theirs(params);
       theirs.table().device = behind.wrapped.device;
       const cwy_status status =
-          behind.module().domain_open(behind.wrapped.options, &theirs.table(), &domain->of[p], err);
-      if (status == CWY_OK) continue;
-      if (p == 1) domain->front->behind[0]->module().domain_close(domain->of[0]);
+          behind.module().domain_open(behind.wrapped.options, &theirs.table(), &domain->of[p], why);
+      if (status != CWY_OK) domain->of[p] = nullptr;
       return status;
-    }
-    *out = domain.release();
-    return CWY_OK;
+    };
+    const cwy_status status = open_those_that_can(*domain->front, err, open);
+    if (status == CWY_OK) *out = domain.release();
+    return status;
   });
 }
 
 void domain_close(cwyc_domain* domain) {
   for (int p = paths - 1; p >= 0; --p)
-    domain->front->behind[p]->module().domain_close(domain->of[p]);
+    if (domain->of[p] != nullptr) domain->front->behind[p]->module().domain_close(domain->of[p]);
   delete domain;
 }
 
@@ -182,7 +209,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     ep->name = names.fetch_add(1, std::memory_order_relaxed);
     if (!endpoints.add(params->core_ep, ep.get()))
       return report(err, CWY_ERR_NOMEM, "failover: too many endpoints in one process");
-    const cwy_status status = open_both(*ep, err);
+    const cwy_status status = open_endpoints(*ep, err);
     if (status != CWY_OK) {
       close_behind(*ep);
       endpoints.remove(ep.get());
@@ -211,11 +238,11 @@ void ep_close(cwyc_ep* ep) {
 cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr all{};
   if (ep->epoll) all.caps |= CWYC_CAP_WAIT_FD;
-  all.caps |= ep->attr[0].caps & ep->attr[1].caps & CWYC_CAP_PEER_FAILURE;
+  if (all_can(*ep, CWYC_CAP_PEER_FAILURE)) all.caps |= CWYC_CAP_PEER_FAILURE;
   all.caps |= (ep->attr[0].caps | ep->attr[1].caps) & CWYC_CAP_WIRING;
   all.ep_address_max = sizeof(Pair) + ep->attr[0].ep_address_max + ep->attr[1].ep_address_max;
   all.am_medium_max = ep->medium_max;
-  all.bandwidth_bps = ep->attr[0].bandwidth_bps;
+  all.bandwidth_bps = ep->attr[ep->of[0] != nullptr ? 0 : 1].bandwidth_bps;
   all.ops_tables = 1;
   return give_attributes(all, attr);
 }
@@ -237,7 +264,7 @@ cwy_status wiring(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err*
 
 cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
   for (int p = 0; p < paths; ++p) {
-    if (ep->behind(p).ep_threads == nullptr) continue;
+    if (ep->of[p] == nullptr || ep->behind(p).ep_threads == nullptr) continue;
     const cwy_status status = ep->behind(p).ep_threads(ep->of[p], multithreaded);
     if (status != CWY_OK) return status;
   }
@@ -271,7 +298,8 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   constexpr const char* prefixes[paths] = {"over_", "spare_"};
   for (int p = 0; p < paths; ++p) {
     Prefixed to{fn, arg, prefixes[p]};
-    if (ep->behind(p).ep_stats != nullptr) ep->behind(p).ep_stats(ep->of[p], tell_prefixed, &to);
+    if (ep->of[p] != nullptr && ep->behind(p).ep_stats != nullptr)
+      ep->behind(p).ep_stats(ep->of[p], tell_prefixed, &to);
   }
   fn(arg, "switches", ep->switches);
   fn(arg, "returns", ep->returns);
@@ -282,7 +310,8 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
 
 void ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
   for (int p = 0; p < paths; ++p)
-    if (ep->behind(p).ep_traffic != nullptr) ep->behind(p).ep_traffic(ep->of[p], fn, arg);
+    if (ep->of[p] != nullptr && ep->behind(p).ep_traffic != nullptr)
+      ep->behind(p).ep_traffic(ep->of[p], fn, arg);
 }
 
 // ---- connections
@@ -293,6 +322,14 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
   for (int p = 0; p < paths; ++p) {
     const cwyc_peer_desc its = seen_by(*peer, p);
     const Behind& behind = *domain->front->behind[p];
+    if (domain->of[p] == nullptr) {
+      report(texts[p], CWY_ERR_UNREACHABLE, "it cannot be opened");
+      continue;
+    }
+    if (peer->address != nullptr && its.address == nullptr) {
+      report(texts[p], CWY_ERR_UNREACHABLE, "rank %u cannot open it", peer->peer.rank);
+      continue;
+    }
     if (behind.module().reach(domain->of[p], &its, texts[p]) == CWY_OK) return CWY_OK;
   }
   return report(err, CWY_ERR_UNREACHABLE, "%s: %s; %s: %s", domain->front->behind[0]->name.c_str(),
@@ -305,6 +342,7 @@ namespace {
 void choose_paths(Flow& flow, const cwyc_peer_desc& peer) {
   for (int p = 0; p < paths; ++p) {
     const cwyc_peer_desc its = seen_by(peer, p);
+    if (flow.path[p].state == PathState::none) continue;
     if (flow.ep->behind(p).reach(flow.ep->domain->of[p], &its, nullptr) != CWY_OK)
       flow.path[p].state = PathState::none;
   }

@@ -17,6 +17,7 @@ std::unique_ptr<Flow> make_flow(Endpoint& ep, cwy_peer peer, uint32_t name) {
   for (uint8_t p = 0; p < paths; ++p) {
     flow->path[p].connect_op.flow = flow.get();
     flow->path[p].connect_op.path = p;
+    if (ep.of[p] == nullptr) flow->path[p].state = PathState::none;
   }
   return flow;
 }

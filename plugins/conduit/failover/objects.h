@@ -56,7 +56,7 @@ struct Front {
 
 struct Domain {
   Front* front = nullptr;
-  std::array<cwyc_domain*, paths> of{};
+  std::array<cwyc_domain*, paths> of{};  // NULL: it cannot be opened
 };
 
 // A message of the core's, kept until it is acknowledged and no conduit reads it any more.
@@ -180,8 +180,8 @@ struct Endpoint {
   Front* front = nullptr;
   cwyc_domain* domain = nullptr;
   cwyc_ep_params params{};
-  uint32_t name = 0;  // among those of this process, earlier ones included
-  std::array<cwyc_ep*, paths> of{};
+  uint32_t name = 0;                 // among those of this process, earlier ones included
+  std::array<cwyc_ep*, paths> of{};  // NULL: it cannot be opened
   std::array<cwyc_ep_attr, paths> attr{};
   uint64_t medium_max = 0;
   std::vector<std::unique_ptr<Flow>> flows;    // by rank

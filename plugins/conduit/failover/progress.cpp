@@ -98,7 +98,8 @@ uint32_t progress(cwyc_ep* raw, uint32_t budget, uint32_t lane) {
   Endpoint& ep = *raw;
   uint32_t found = 0;
   ++ep.depth;
-  for (int p = 0; p < paths; ++p) found += ep.behind(p).progress(ep.of[p], budget, lane);
+  for (int p = 0; p < paths; ++p)
+    if (ep.of[p] != nullptr) found += ep.behind(p).progress(ep.of[p], budget, lane);
   --ep.depth;
   take_news(ep);
   if (!ep.todo.empty()) work_off(ep);
@@ -119,8 +120,10 @@ cwy_status arm(cwyc_ep* raw) {
     timerfd_settime(ep.timer.get(), 0, &at, nullptr);
     ep.timer_set = wanted;
   }
-  for (int p = 0; p < paths; ++p)
+  for (int p = 0; p < paths; ++p) {
+    if (ep.of[p] == nullptr) continue;
     if (const cwy_status status = ep.behind(p).arm(ep.of[p]); status != CWY_OK) return status;
+  }
   return CWY_OK;
 }
 
