@@ -10,7 +10,7 @@
  *
  * Rules that hold for every hot operation (normative text: causeway-conduit(7)):
  *  - it never blocks and never calls back into the core except through the cwyc_op it was given,
- *    services->peer_state and, in am_* to oneself, the deliver upcall;
+ *    peer_state and, in am_* to oneself, the deliver upcall;
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
  *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
  *    progress() of the endpoint, from a later posting call on it, or from this call itself;

@@ -37,7 +37,12 @@ void want_attention(Flow& flow);
 void watch(Flow& flow);
 void describe(Flow& flow, const cwyc_peer_desc& peer);
 bool describe(Flow& flow, const void* hello, size_t length);
+// The words by which the peer can connect back. Cold.
+void make_hello(Flow& flow, int path);
 bool send_hello(Flow& flow, int path);
+// Paths by which the conduits behind do not lead to the peer are none. Cold.
+void choose_paths(Flow& flow);
+cwyc_peer_desc seen_by(const Flow& flow, int path);
 
 // ---- paths.cpp
 
@@ -54,8 +59,14 @@ void post_again(Flow& flow);
 void tend_paths(Flow& flow, uint64_t now);
 // Ends what there is. Cold.
 void close_path(Flow& flow, int path, bool in_order);
-// Looks for paths that do not answer while the other one does.
+// Looks for paths that do not answer while the other one does, and for messages that went down with
+// one.
 void look_for_silence(Flow& flow, uint64_t now);
+// A peer that both paths have lost is told to the core. At any depth.
+void tell_loss(Flow& flow, uint64_t now);
+void finish_connect(Flow& flow, cwy_status status);
+// The path has answered.
+void trust(Flow& flow, int path);
 
 // ---- receive.cpp
 

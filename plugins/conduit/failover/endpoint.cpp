@@ -113,7 +113,8 @@ cwy_status open_endpoints(Endpoint& ep, cwy_err* err) {
                   "a conduit behind sends %llu bytes in a message; at least %llu are needed",
                   static_cast<unsigned long long>(least),
                   static_cast<unsigned long long>(wanted + most_before_payload));
-  ep.medium_max = (least - most_before_payload) / 16 * 16;
+  // Ranks that can open one conduit only have the same limit as the others.
+  ep.medium_max = std::min(ep.front->options.am_medium, (least - most_before_payload) / 16 * 16);
   return CWY_OK;
 }
 
@@ -224,7 +225,8 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
 void ep_close(cwyc_ep* ep) {
   drain(*ep);
   const auto end = [](Flow& flow) {
-    for (int p = 0; p < paths; ++p) close_path(flow, p, !flow.path[p].broken && !flow.purged);
+    for (int p = 0; p < paths; ++p)
+      close_path(flow, p, flow.ep->reading == 0 && !flow.path[p].broken && !flow.purged);
     drop_kept(flow);
   };
   for_each_flow(*ep, end);
@@ -336,20 +338,6 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
                 first.text, domain->front->behind[1]->name.c_str(), second.text);
 }
 
-namespace {
-
-// A path by which the conduit behind does not lead to the peer is none.
-void choose_paths(Flow& flow, const cwyc_peer_desc& peer) {
-  for (int p = 0; p < paths; ++p) {
-    const cwyc_peer_desc its = seen_by(peer, p);
-    if (flow.path[p].state == PathState::none) continue;
-    if (flow.ep->behind(p).reach(flow.ep->domain->of[p], &its, nullptr) != CWY_OK)
-      flow.path[p].state = PathState::none;
-  }
-}
-
-}  // namespace
-
 cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
                    cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
@@ -364,10 +352,7 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
     if (flow == nullptr || flow->over())
       return report(err, CWY_ERR_PEER_FAILED, "rank %u has left, or has been replaced",
                     peer->peer.rank);
-    if (!flow->described) {
-      describe(*flow, *peer);
-      choose_paths(*flow, *peer);
-    }
+    if (!flow->described) describe(*flow, *peer);
     flow->conn = conn;
     conn->priv = flow;
     conn->table = 0;

@@ -24,6 +24,8 @@ CWY_MANIFEST(
     "  over: {type: string, default: ofi, help: 'the conduit that is used while it works: a "
     "configured name, or a plugin'}\n"
     "  spare: {type: string, default: eth, help: 'the conduit that is used meanwhile'}\n"
+    "  am_medium: {type: size, default: 12KiB, min: 512, max: 16MiB, help: 'largest payload of one "
+    "active message; both conduits must carry 80 bytes more'}\n"
     "  window: {type: int, default: 64, min: 8, max: 4096, help: 'messages per peer and lane "
     "that are not acknowledged; rounded up to a power of 2'}\n"
     "  probe_after: {type: time, default: 200ms, min: 1ms, max: 3600s, help: 'without an "
@@ -31,7 +33,9 @@ CWY_MANIFEST(
     "  patience: {type: time, default: 300ms, min: 1ms, max: 3600s, help: 'that a path may "
     "answer later than the other one'}\n"
     "  retry: {type: time, default: 1s, min: 1ms, max: 3600s, help: 'until a lost path is tried "
-    "again'}\n");
+    "again'}\n"
+    "  peer_timeout: {type: time, default: 30s, min: 1ms, max: 24h, help: 'without success over "
+    "either path until a peer counts as failed; timeouts.peer when not set'}\n");
 
 namespace causeway::failover {
 
@@ -77,10 +81,12 @@ cwyc_module make_module() {
 
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
   OptionReader r(*services, opts, err);
+  r.size("am_medium", out.am_medium);
   r.number("window", out.window);
   r.time("probe_after", out.probe_after_ns);
   r.time("patience", out.patience_ns);
   r.time("retry", out.retry_ns);
+  r.time("peer_timeout", out.peer_timeout_ns);
   out.window = std::bit_ceil(out.window);
   return r.status();
 }

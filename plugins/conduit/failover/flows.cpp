@@ -8,6 +8,9 @@
 namespace causeway::failover {
 namespace {
 
+// Endpoints of one process that speak to one of ours; more are a damaged peer's.
+constexpr int most_names = 256;
+
 std::unique_ptr<Flow> make_flow(Endpoint& ep, cwy_peer peer, uint32_t name) {
   auto flow = std::make_unique<Flow>();
   flow->ep = &ep;
@@ -22,8 +25,12 @@ std::unique_ptr<Flow> make_flow(Endpoint& ep, cwy_peer peer, uint32_t name) {
   return flow;
 }
 
+// The core may still have connections to it, which it purges and disconnects.
 void retire(Endpoint& ep, std::unique_ptr<Flow> flow) {
   for (Flow* each = flow.get(); each != nullptr; each = each->next.get()) {
+    finish_connect(*each, CWY_ERR_PEER_FAILED);
+    if (each->conn != nullptr) each->conn->priv = nullptr;
+    each->conn = nullptr;
     each->purged = true;
     drop_kept(*each);
   }
@@ -63,9 +70,11 @@ Flow* flow_to(Endpoint& ep, cwy_peer peer, uint32_t name) try {
   std::unique_ptr<Flow>& first = ep.flows[peer.rank];
   if (first != nullptr && first->peer.epoch > peer.epoch) return nullptr;
   const bool current = first != nullptr && first->peer.epoch == peer.epoch;
-  if (current)
-    for (Flow* flow = first.get(); flow != nullptr; flow = flow->next.get())
-      if (flow->name == name) return flow;
+  int names = 0;
+  for (Flow* flow = current ? first.get() : nullptr; flow != nullptr; flow = flow->next.get()) {
+    if (flow->name == name) return flow;
+    if (++names == most_names) return nullptr;
+  }
   std::unique_ptr<Flow> fresh = make_flow(ep, peer, name);
   if (current)
     fresh->next = std::move(first);
@@ -130,9 +139,29 @@ bool describe(Flow& flow, const void* bytes, size_t length) {
   return true;
 }
 
-bool send_hello(Flow& flow, int path) {
+cwyc_peer_desc seen_by(const Flow& flow, int path) {
+  const Path& its = flow.path[path];
+  const auto bytes = [](const std::vector<std::byte>& of) {
+    return of.empty() ? nullptr : of.data();
+  };
+  return {CWY_HEAD(cwyc_peer_desc), flow.peer,         flow.same_process,     flow.same_host,
+          flow.local_index,         flow.pid,          flow.hostname.c_str(), bytes(its.address),
+          its.address.size(),       bytes(its.wiring), its.wiring.size()};
+}
+
+void choose_paths(Flow& flow) {
+  if (std::exchange(flow.chosen, true)) return;
   Endpoint& ep = *flow.ep;
-  Path& its = flow.path[path];
+  for (int p = 0; p < paths; ++p) {
+    const cwyc_peer_desc its = seen_by(flow, p);
+    Path& path = flow.path[p];
+    if (path.state == PathState::none) continue;
+    if (ep.behind(p).reach(ep.domain->of[p], &its, nullptr) != CWY_OK) path.state = PathState::none;
+  }
+}
+
+void make_hello(Flow& flow, int path) {
+  Endpoint& ep = *flow.ep;
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   Hello hello{};
@@ -153,15 +182,22 @@ bool send_hello(Flow& flow, int path) {
            });
   }
   std::memcpy(bytes.data(), &hello, sizeof hello);
+  flow.path[path].hello = std::move(bytes);
+}
+
+bool send_hello(Flow& flow, int path) {
+  Endpoint& ep = *flow.ep;
+  Path& its = flow.path[path];
   const First first{Kind::hello, 0, 0, 0};
   int32_t args[wire_args] = {0, static_cast<int32_t>(ep.name)};
   std::memcpy(args, &first, sizeof first);
   static const auto nothing = [](cwyc_op*, uint32_t, cwy_status, const cwyc_detail*) {};
-  its.hello = std::move(bytes);
   its.hello_op.fn = nothing;
+  ++ep.depth;
   const cwy_status status = ep.front->behind[path]->ops[its.conn()->table].table().am_medium(
       its.conn(), 0, args, wire_args, its.hello.data(), nullptr, its.hello.size(), CWYC_LANE_REPLY,
       &its.hello_op);
+  --ep.depth;
   if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
   if (status < 0) return false;
   its.hello_due = false;

@@ -12,11 +12,14 @@ void free_if_done(Frame* frame) {
 }
 
 // The conduit behind has read the message, or will not read it any more.
+void end_reading(Frame* frame, int path) {
+  frame->reading = static_cast<uint8_t>(frame->reading & ~(1u << path));
+  --frame->ep->reading;
+  free_if_done(frame);
+}
 void was_read(cwyc_op* op, uint32_t, cwy_status, const cwyc_detail*) {
   const auto* const post = reinterpret_cast<Frame::Post*>(op);
-  Frame* const frame = post->frame;
-  frame->reading = static_cast<uint8_t>(frame->reading & ~(1u << post->path));
-  free_if_done(frame);
+  end_reading(post->frame, post->path);
 }
 
 uint32_t flags_of(uint32_t lane) {
@@ -39,24 +42,27 @@ cwy_status post(Flow& flow, int path, Frame* frame) {
   fill_rest(flow, args);
   Frame::Post& mine = frame->posts[path];
   mine.op.fn = was_read;
-  const auto bit = static_cast<uint8_t>(1u << path);
-  frame->reading = static_cast<uint8_t>(frame->reading | bit);  // the report may come at once
+  frame->reading =
+      static_cast<uint8_t>(frame->reading | 1u << path);  // the report may come at once
+  ++flow.ep->reading;
+  ++flow.ep->depth;
   const cwy_status status =
       ops_of(flow, path)
           .am_medium(flow.path[path].conn(), frame->number, args, wire_args, frame->bytes(),
                      nullptr, frame->length, flags_of(frame->first.lane), &mine.op);
-  if (status != CWY_INPROGRESS) frame->reading = static_cast<uint8_t>(frame->reading & ~bit);
+  --flow.ep->depth;
+  if (status != CWY_INPROGRESS) end_reading(frame, path);
   return status;
 }
 
-// False: the path takes no more now, or has been given up.
-bool push_lane(Flow& flow, uint32_t which) {
+// Until the path takes no more, or has been given up.
+void push_lane(Flow& flow, uint32_t which) {
   Lane& lane = flow.lane[which];
   while (lane.posted < lane.count) {
     const int path = flow.current;
     Frame* const frame = lane.kept[(lane.base + lane.posted) & (lane.kept.size() - 1)];
     // A conduit that still reads it for an earlier post gets it when it has done so.
-    if ((frame->reading & 1u << path) != 0) return false;
+    if ((frame->reading & 1u << path) != 0) return;
     // Counted first: a message to oneself may be acknowledged before its post returns.
     ++lane.posted;
     const cwy_status status = post(flow, path, frame);
@@ -65,10 +71,10 @@ bool push_lane(Flow& flow, uint32_t which) {
       continue;
     }
     --lane.posted;
+    flow.wants_room = status == CWY_RETRY;
     if (status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
-    return false;
+    return;
   }
-  return true;
 }
 
 }  // namespace
@@ -76,16 +82,19 @@ bool push_lane(Flow& flow, uint32_t which) {
 void push(Flow& flow) {
   if (flow.pushing || flow.over() || !flow.is_up(flow.current)) return;
   flow.pushing = true;
+  flow.wants_room = false;
   const bool inside = flow.ep->depth != 0;
   const int path = flow.current;
-  bool all = !flow.path[path].hello_due || send_hello(flow, path);
-  if (all) all = push_lane(flow, 1);
-  if (!inside)
-    all = push_lane(flow, 0) && all;
-  else if (flow.lane[0].posted < flow.lane[0].count)
-    all = false;
+  // A peer that the sender has not been introduced to could not answer.
+  if (!flow.path[path].hello_due || send_hello(flow, path)) {
+    push_lane(flow, 1);
+    if (!inside) push_lane(flow, 0);
+  } else {
+    flow.wants_room = true;
+  }
   flow.pushing = false;
-  if (!all) want_attention(flow);
+  if (flow.lane[0].posted < flow.lane[0].count || flow.lane[1].posted < flow.lane[1].count)
+    want_attention(flow);
 }
 
 bool send_control(Flow& flow, int path, Kind kind, uint64_t word) {
@@ -94,8 +103,10 @@ bool send_control(Flow& flow, int path, Kind kind, uint64_t word) {
   const First first{kind, 0, 0, 0};
   std::memcpy(args, &first, sizeof first);
   fill_rest(flow, args);
+  ++flow.ep->depth;
   const cwy_status status =
       ops_of(flow, path).am_short(flow.path[path].conn(), word, args, wire_args, CWYC_LANE_REPLY);
+  --flow.ep->depth;
   if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
   return status >= 0;
 }
@@ -119,8 +130,7 @@ void take_acknowledgements(Flow& flow, const int32_t* args) {
     lane.base += more;
     lane.count -= more;
     lane.posted = lane.posted > more ? lane.posted - more : 0;
-    flow.moved_at = services->now();
-    flow.probed_at = 0;
+    lane.moved_at = services->now();
   }
 }
 
@@ -143,7 +153,7 @@ namespace {
 cwy_status accept(cwyc_conn* conn, uint8_t form, uint64_t word, const int32_t* args, uint32_t nargs,
                   const void* payload, size_t length, uint32_t flags) {
   auto* const flow = static_cast<Flow*>(conn->priv);
-  if (flow == nullptr || flow->over()) return CWY_ERR_PEER_FAILED;
+  if (flow == nullptr || flow->over() || flow->reported) return CWY_ERR_PEER_FAILED;
   Endpoint& ep = *flow->ep;
   if (nargs > CWYC_AM_MAX_ARGS || length > ep.medium_max) return CWY_ERR_INVALID;
   const uint32_t which = (flags & CWYC_LANE_REPLY) != 0 ? 1 : 0;
@@ -154,7 +164,7 @@ cwy_status accept(cwyc_conn* conn, uint8_t form, uint64_t word, const int32_t* a
   }
   const size_t before = before_payload(nargs);
   Frame* const frame = ep.frames.take(before + length, most_before_payload + ep.medium_max);
-  if (frame == nullptr) return CWY_RETRY;
+  if (frame == nullptr) return lane.count != 0 ? CWY_RETRY : CWY_ERR_NOMEM;
   frame->ep = &ep;
   frame->done = false;
   frame->number = lane.base + lane.count;
@@ -164,7 +174,7 @@ cwy_status accept(cwyc_conn* conn, uint8_t form, uint64_t word, const int32_t* a
   std::memcpy(frame->bytes(), &header, sizeof header);
   if (nargs != 0) std::memcpy(frame->bytes() + sizeof header, args, nargs * sizeof *args);
   if (length != 0) std::memcpy(frame->bytes() + before, payload, length);
-  if (!flow->keeps()) flow->moved_at = services->now();
+  if (lane.count == 0) lane.moved_at = services->now();
   lane.kept[frame->number & (lane.kept.size() - 1)] = frame;
   ++lane.count;
   watch(*flow);

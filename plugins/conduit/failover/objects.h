@@ -29,10 +29,12 @@ struct Flow;
 struct Endpoint;
 
 struct Options {
-  uint64_t window = 64;                   // messages per peer and lane that are not acknowledged
+  uint64_t am_medium = 12 << 10;  // the same for all ranks, whichever conduits they can open
+  uint64_t window = 64;           // messages per peer and lane that are not acknowledged
   uint64_t probe_after_ns = 200'000'000;  // without an acknowledgement
   uint64_t patience_ns = 300'000'000;     // for the second path's answer, behind the first one's
   uint64_t retry_ns = 1'000'000'000;      // between attempts to take a path again
+  uint64_t peer_timeout_ns = 30'000'000'000;  // both paths failing, until a peer is lost
 };
 
 // A conduit that stands behind.
@@ -101,6 +103,7 @@ struct Lane {
   static constexpr size_t most_beyond = 4096;
   uint64_t base = 0;
   uint32_t count = 0, posted = 0;
+  uint64_t moved_at = 0;  // when number `base` came to be the oldest that is kept
   std::vector<Frame*> kept;
   uint64_t expected = 0;
   std::bitset<most_beyond> beyond;  // by number % most_beyond
@@ -115,17 +118,20 @@ struct Path {
     uint8_t path = 0;
   };
   PathState state = PathState::down;
-  bool broken = false;  // its connection is to be given up
+  bool broken = false;    // its connection is to be given up
+  bool on_trial = false;  // made again: used when it has answered, or the other one is down
   bool hello_due = false;
   bool answer_due = false;
   bool probed = false;    // the probe under way has been sent
   bool answered = false;  // and answered
   bool bye_sent = false;
-  bool tell_loss = false;    // people are told when the other path turns out to work
-  bool told = false;         // they know
-  bool refused = false;      // the conduit behind says that the peer is gone
-  uint32_t breaks = 0;       // how often it was given up, by either side
-  bool tell_broken = false;  // the peer has to be told of the last one
+  bool tell_loss = false;                 // people are told when the other path turns out to work
+  bool told = false;                      // they know
+  bool refused = false;                   // the conduit behind says that the peer is gone
+  uint64_t failing_since = 0;             // 0: it works, or has never been tried
+  uint64_t trial = 0, trial_sent_at = 0;  // the number of the probe that it has to answer
+  uint32_t breaks = 0;                    // how often it was given up, by either side
+  bool tell_broken = false;               // the peer has to be told of the last one
   uint64_t to_answer = 0;
   uint64_t retry_at = 0, began_at = 0;
   uint64_t backoff = 0;  // until the next attempt
@@ -133,7 +139,7 @@ struct Path {
   std::vector<std::byte> address, wiring;
   std::unique_ptr<std::byte, void (*)(std::byte*)> memory{nullptr, nullptr};  // of `conn`
   ConnectOp connect_op;
-  std::vector<std::byte> hello;  // in the hands of the conduit behind
+  std::vector<std::byte> hello;  // made for this connection, in the hands of the conduit behind
   cwyc_op hello_op{};
 
   cwyc_conn* conn() const { return reinterpret_cast<cwyc_conn*>(memory.get()); }
@@ -151,21 +157,28 @@ struct Flow {
   bool confirmed = false;  // it has been heard, so it can connect back
   bool left = false, purged = false;
   bool pushing = false, on_todo = false, watched = false, ack_due = false;
+  bool wants_room = false;                   // the path took no more; its conduit wakes who sleeps
+  bool chosen = false;                       // paths that lead nowhere are known
   bool suspected = false, reported = false;  // the core knows
   uint64_t lost_at = 0;
   uint32_t same_process = 0, same_host = 0, local_index = 0, pid = 0;
   std::string hostname;
-  int current = 0;        // the path that messages take
-  int heard = 0;          // the path that the last message came by
-  uint32_t owed = 0;      // messages that arrived since the last acknowledgement
-  uint64_t moved_at = 0;  // when the oldest message that is kept came to be it
-  uint64_t probe = 0, probed_at = 0, first_answer = 0;
+  int current = 0;    // the path that messages take
+  int heard = 0;      // the path that the last message came by
+  uint32_t owed = 0;  // messages that arrived since the last acknowledgement
+
+  uint64_t probe = 0, probed_at = 0, first_answer = 0, trials = 0;
   std::array<Path, paths> path;
   std::array<Lane, lanes> lane;
 
   bool over() const { return left || purged; }
   bool is_up(int p) const { return path[p].state == PathState::up && !path[p].broken; }
+  bool is_trusted(int p) const { return is_up(p) && !path[p].on_trial; }
   bool keeps() const { return lane[0].count + lane[1].count != 0; }
+  // A connection is of use.
+  bool is_wanted() const {
+    return conn != nullptr || keeps() || owed != 0 || path[0].answer_due || path[1].answer_due;
+  }
 };
 
 // What a conduit behind said of a peer, perhaps on a thread of its own.
@@ -188,7 +201,9 @@ struct Endpoint {
   std::vector<std::unique_ptr<Flow>> retired;  // of older epochs, to be closed
   std::vector<Flow*> todo, watched, owing;
   FramePool frames;
-  uint32_t depth = 0;      // calls of progress under way
+  uint32_t depth = 0;    // calls of progress under way, and posts, which may deliver to oneself
+  uint64_t reading = 0;  // messages that conduits still read
+  bool closing = false;
   uint64_t looked_at = 0;  // the watched flows
   std::mutex news_mutex;
   std::vector<News> news;

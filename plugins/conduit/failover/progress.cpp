@@ -11,7 +11,9 @@ namespace {
 // How often time is looked at for flows that wait for something.
 constexpr uint64_t look_ns = 20'000'000;
 // More messages than these are not left without an acknowledgement while others arrive.
-constexpr uint32_t most_owed = 16;
+uint32_t most_owed(const Endpoint& ep) {
+  return static_cast<uint32_t>(std::min<uint64_t>(16, ep.front->options.window / 2));
+}
 
 void take_news(Endpoint& ep) {
   if (!ep.has_news.load(std::memory_order_acquire)) return;
@@ -39,29 +41,31 @@ void work_off(Endpoint& ep) {
   const bool outside = ep.depth == 0;
   const uint64_t now = services->now();
   for (Flow* flow : due) {
-    if (outside)
+    if (outside) {
       tend_paths(*flow, now);
-    else if (flow->path[0].broken || flow->path[1].broken || flow->path[0].answer_due ||
-             flow->path[1].answer_due || !flow->described)
-      want_attention(*flow);
+    } else {
+      tell_loss(*flow, now);
+      want_attention(*flow);  // for what may not be done here
+    }
     push(*flow);
   }
 }
 
+// Who cannot be told is told when a path is up again.
 void acknowledge_all(Endpoint& ep, bool now) {
-  std::erase_if(ep.owing, [now](Flow* flow) {
-    if (flow->owed != 0 && (now || flow->owed >= most_owed)) acknowledge(*flow);
-    if (flow->owed != 0 && !flow->over()) return false;
+  std::erase_if(ep.owing, [&](Flow* flow) {
+    if (flow->owed != 0 && (now || flow->owed >= most_owed(ep))) acknowledge(*flow);
+    if (flow->owed != 0 && !flow->over() && (flow->is_up(0) || flow->is_up(1))) return false;
     flow->ack_due = false;
     return true;
   });
 }
 
 bool is_settled(const Flow& flow) {
-  if (flow.over()) return true;
-  if (flow.keeps() || !flow.described) return !flow.described && !flow.keeps();
+  if (flow.over() || flow.reported || !flow.is_wanted()) return true;
+  if (flow.keeps()) return false;
   return std::all_of(flow.path.begin(), flow.path.end(), [](const Path& path) {
-    return path.state == PathState::up || path.state == PathState::none;
+    return path.state == PathState::none || (path.state == PathState::up && !path.on_trial);
   });
 }
 
@@ -85,11 +89,15 @@ void look(Endpoint& ep) {
   for (Flow* flow : due) {
     flow->watched = false;
     look_for_silence(*flow, now);
-    tend_paths(*flow, now);
+    ep.depth == 0 ? tend_paths(*flow, now) : tell_loss(*flow, now);
     push(*flow);
     if (!is_settled(*flow)) watch(*flow);
   }
-  if (!ep.retired.empty()) forget_retired(ep);
+  if (!ep.retired.empty() && ep.depth == 0) forget_retired(ep);
+}
+
+bool waits_for_room(const Endpoint& ep) {
+  return std::all_of(ep.todo.begin(), ep.todo.end(), [](Flow* flow) { return flow->wants_room; });
 }
 
 }  // namespace
@@ -101,17 +109,21 @@ uint32_t progress(cwyc_ep* raw, uint32_t budget, uint32_t lane) {
   for (int p = 0; p < paths; ++p)
     if (ep.of[p] != nullptr) found += ep.behind(p).progress(ep.of[p], budget, lane);
   --ep.depth;
-  take_news(ep);
-  if (!ep.todo.empty()) work_off(ep);
-  if (!ep.owing.empty()) acknowledge_all(ep, found == 0);
-  if (ep.depth == 0 && !(ep.watched.empty() && ep.retired.empty())) look(ep);
+  try {
+    take_news(ep);
+    if (!ep.todo.empty()) work_off(ep);
+    if (!ep.owing.empty()) acknowledge_all(ep, found == 0);
+    if (!(ep.watched.empty() && ep.retired.empty())) look(ep);
+  } catch (const std::bad_alloc&) {
+    // Once more in the next call.
+  }
   return found;
 }
 
 // While something is waited for, the sleep ends when time has to be looked at.
 cwy_status arm(cwyc_ep* raw) {
   Endpoint& ep = *raw;
-  if (!ep.todo.empty() || !ep.owing.empty() || ep.has_news.load(std::memory_order_acquire))
+  if (!waits_for_room(ep) || !ep.owing.empty() || ep.has_news.load(std::memory_order_acquire))
     return CWY_RETRY;
   const bool wanted = !ep.watched.empty();
   if (wanted || ep.timer_set) {
@@ -136,10 +148,13 @@ void drain(Endpoint& ep) {
     for_each_flow(ep, [&](Flow& flow) { found = (!flow.over() && wanted(flow)) || found; });
     return found;
   };
+  ep.closing = true;
   const auto can_move = [](const Flow& flow) { return flow.is_up(0) || flow.is_up(1); };
-  while (services->now() < end &&
-         any([&](Flow& flow) { return (flow.keeps() || flow.owed != 0) && can_move(flow); }))
-    progress(raw, 64, CWYC_PROGRESS_REPLIES);
+  const auto unsettled = [&](Flow& flow) {
+    return (flow.keeps() || flow.owed != 0) && can_move(flow);
+  };
+  while (services->now() < end && (any(unsettled) || ep.reading != 0))
+    progress(raw, 64, CWYC_PROGRESS_ALL);
   // Over both paths, for one of them may not bring it.
   const auto say = [](Flow& flow) {
     bool all = true;
@@ -150,7 +165,7 @@ void drain(Endpoint& ep) {
     }
     return !all;
   };
-  while (services->now() < end && any(say)) progress(raw, 64, CWYC_PROGRESS_REPLIES);
+  while (services->now() < end && any(say)) progress(raw, 64, CWYC_PROGRESS_ALL);
 }
 
 }  // namespace causeway::failover

@@ -29,10 +29,12 @@ void owe(Flow& flow) {
 void take_data(Flow& flow, const First& first, uint64_t number, std::byte* payload, size_t length) {
   Endpoint& ep = *flow.ep;
   // Nobody but a damaged peer sends such.
-  if (first.lane >= lanes || first.nargs > CWYC_AM_MAX_ARGS || length < before_payload(first.nargs))
+  if (first.lane >= lanes || first.nargs > CWYC_AM_MAX_ARGS || first.form > CWYC_AM_MEDIUM ||
+      length < before_payload(first.nargs))
     return;
   owe(flow);
   if (!is_new(flow.lane[first.lane], number)) return ep.duplicates.add(1);
+  if (ep.closing) return;  // nobody is served any more
   DataHeader header;
   std::memcpy(&header, payload, sizeof header);
   const auto* const args = reinterpret_cast<const int32_t*>(payload + sizeof header);
@@ -44,6 +46,8 @@ void take_data(Flow& flow, const First& first, uint64_t number, std::byte* paylo
 }
 
 void take_answer(Flow& flow, int path, uint64_t word) {
+  Path& its = flow.path[path];
+  if (its.on_trial && word == its.trial) trust(flow, path);
   if (word != flow.probe || flow.probed_at == 0) return;
   flow.path[path].answered = true;
   if (flow.first_answer == 0) flow.first_answer = services->now();
@@ -92,6 +96,7 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t, const int32_
     case Kind::bye:
       flow->left = true;
       drop_kept(*flow);
+      finish_connect(*flow, CWY_ERR_PEER_FAILED);
       return want_attention(*flow);
   }
 }

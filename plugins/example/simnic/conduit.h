@@ -102,6 +102,7 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   void push();
   void tell_refusals();
   void collapse(const char* why);
+  void tell_failure(cwy_peer peer, const char* why) const;
   std::vector<simnic::Request> requests_;
   std::vector<uint32_t> free_;
   uint64_t nowhere_ = 0;  // takes results that nobody wants

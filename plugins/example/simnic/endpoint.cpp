@@ -147,12 +147,17 @@ void cwyc_ep::tell_refusals() {
     if (!flow->refused) continue;
     for (int i = 0; i < 64 && !flow->left && adapter.receive(kAnswers, 64) != 0; ++i) {
     }
-    if (flow->owned && !flow->left)
-      services->peer_state(params.core_ep, flow->peer, CWY_PEER_FAILED, "its queue pair is gone");
+    if (flow->owned && !flow->left) tell_failure(flow->peer, "its queue pair is gone");
     flow->from = nullptr;
     flow->refused = false;
     end_all(flow, CWY_ERR_PEER_FAILED);
   }
+}
+
+// A conduit in front is told in the core's place.
+void cwyc_ep::tell_failure(cwy_peer peer, const char* why) const {
+  const auto tell = params.peer_state != nullptr ? params.peer_state : services->peer_state;
+  tell(params.core_ep, peer, CWY_PEER_FAILED, why);
 }
 
 void cwyc_ep::collapse(const char* why) {
@@ -162,8 +167,7 @@ void cwyc_ep::collapse(const char* why) {
   services->device_state(params.core_ep, domain.device.c_str(), CWYC_DEVICE_DOWN, why);
   for (auto& flow : flows) {
     for (SendQueue& queue : flow->queue) queue.drop();
-    if (flow->owned)
-      services->peer_state(params.core_ep, flow->peer, CWY_PEER_FAILED, why_.c_str());
+    if (flow->owned) tell_failure(flow->peer, why_.c_str());
   }
   end_all(nullptr, CWY_ERR_DEVICE_FAILED);
 }
