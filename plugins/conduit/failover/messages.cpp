@@ -62,7 +62,10 @@ void push_lane(Flow& flow, uint32_t which) {
     const int path = flow.current;
     Frame* const frame = lane.kept[(lane.base + lane.posted) & (lane.kept.size() - 1)];
     // A conduit that still reads it for an earlier post gets it when it has done so.
-    if ((frame->reading & 1u << path) != 0) return;
+    if ((frame->reading & 1u << path) != 0) {
+      flow.wants_room = true;
+      return;
+    }
     // Counted first: a message to oneself may be acknowledged before its post returns.
     ++lane.posted;
     const cwy_status status = post(flow, path, frame);
