@@ -1,9 +1,10 @@
 #!/bin/bash
 # netns_failover_test.sh CAUSEWAY PROGRAM OVER SPARE CASE [BAD_CABLE]
-# PROGRAM: over_cable, or the storm for the case of that name. OVER and SPARE: ofi, ucx or eth. Two hosts of two ranks and two cables, of which the first is cut
-# while traffic is on that checks each byte, each number and each sum, and is laid again. Would catch: a job that
-# ends with a cable, a message that is lost or comes twice, a sum counted twice, a pause of a second,
-# a path that is not taken again, a loss that nobody is told of.
+# PROGRAM: over_cable, or the storm for the case of that name. OVER and SPARE: ofi, ucx or eth. Two hosts
+# of two ranks and two cables, of which the first is cut while traffic is on that checks each byte, each
+# number and each sum, and is laid again. Would catch: a job that ends with a cable, a message that is
+# lost or comes twice, a sum counted twice, a pause of a second, a path that is not taken again, a loss
+# that nobody is told of.
 causeway=$1 program=$2 over=$3 spare=$4 case=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"

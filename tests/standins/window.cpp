@@ -188,7 +188,7 @@ void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
 cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     cwy_wrapped wrapped;
-    const cwy_status status = Fronts::wrap(*services, opts, wrapped, err);
+    const cwy_status status = wrapping::wrap(*services, opts, "over", wrapped, err);
     if (status != CWY_OK) return status;
     auto front = std::make_unique<Front>(wrapped);
     g_front = front.get();

@@ -295,7 +295,7 @@ void replace_entries(ChaosFront& front) {
 cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* err) {
   return guarded(err, [&] {
     cwy_wrapped wrapped;
-    const cwy_status status = Fronts::wrap(*services, opts, wrapped, err);
+    const cwy_status status = wrapping::wrap(*services, opts, "over", wrapped, err);
     if (status != CWY_OK) return status;
     auto front = std::make_unique<ChaosFront>(wrapped, read_settings(opts), services->job->rank);
     replace_entries(*front);

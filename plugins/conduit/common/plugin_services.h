@@ -29,7 +29,8 @@ __attribute__((format(printf, 2, 3))) inline void log(cwy_log_level level, const
   services->log(plugin_name, level, text);
 }
 
-// What the conduit has learnt of a peer; to a conduit in front where there is one.
+// Tells the core what the conduit has learnt of a peer; in its place a conduit in front, where
+// there is one.
 inline void tell_peer_state(const cwyc_ep_params& params, cwy_peer peer, cwy_peer_state state,
                             const char* why) {
   const auto tell = params.peer_state != nullptr ? params.peer_state : services->peer_state;

@@ -177,20 +177,21 @@ class EndpointTable {
   Slot slots_[most];
 };
 
+// Takes the conduit that the option `key` names.
+inline cwy_status wrap(const cwy_services& services, const cwy_options* opts, const char* key,
+                       cwy_wrapped& out, cwy_err* err) {
+  const char* name = "";
+  services.opt_string(opts, key, &name);
+  out = {};
+  out.head = CWY_HEAD(cwy_wrapped);
+  return services.wrap_conduit(name, &out, err);
+}
+
 // The fronts of a plugin, from `configure` to `fini`, and the cold calls that find theirs by the
 // options or the domain they are given.
 template <class F>
 class Fronts {
  public:
-  // Takes the conduit that the option `over` names.
-  static cwy_status wrap(const cwy_services& services, const cwy_options* opts, cwy_wrapped& out,
-                         cwy_err* err) {
-    const char* over = "";
-    services.opt_string(opts, "over", &over);
-    out = {};
-    out.head = CWY_HEAD(cwy_wrapped);
-    return services.wrap_conduit(over, &out, err);
-  }
   // The front is complete: the core gets its module.
   static void keep(const cwy_options* opts, std::unique_ptr<F> front, const cwyc_module** out) {
     front->replace(&cwyc_module::list_devices, list_devices);

@@ -15,9 +15,10 @@ namespace causeway::failover {
 void push(Flow& flow);
 // A message of this conduit's own. False: not now.
 bool send_control(Flow& flow, int path, Kind kind, uint64_t word);
+bool send_hello(Flow& flow, int path);
 // The acknowledgement of everything that has arrived, if any is owed.
 void acknowledge(Flow& flow);
-// What the peer says has arrived there.
+// Ends what the peer says has arrived there.
 void take_acknowledgements(Flow& flow, const int32_t* args);
 // Nothing that is kept will be sent any more.
 void drop_kept(Flow& flow);
@@ -33,13 +34,14 @@ void for_each_flow(Endpoint& ep, Body&& body) {
     for (Flow* flow = first.get(); flow != nullptr; flow = flow->next.get()) body(*flow);
 }
 void want_attention(Flow& flow);
+// The next call of progress acknowledges what is owed.
+void owe_acknowledgement(Flow& flow);
 // From now on time is looked at for this flow.
 void watch(Flow& flow);
 void describe(Flow& flow, const cwyc_peer_desc& peer);
 bool describe(Flow& flow, const void* hello, size_t length);
 // The words by which the peer can connect back. Cold.
 void make_hello(Flow& flow, int path);
-bool send_hello(Flow& flow, int path);
 // Paths by which the conduits behind do not lead to the peer are none. Cold.
 void choose_paths(Flow& flow);
 cwyc_peer_desc seen_by(const Flow& flow, int path);
@@ -53,7 +55,7 @@ void connect_path(Flow& flow, int path);
 void break_path(Flow& flow, int path, const char* why, bool ours);
 // The peer was heard over the other path: people are told that this one is lost.
 void tell_of_loss(Flow& flow, int path);
-// Whatever is kept is handed to the current path once more.
+// Hands all that is kept to the current path once more.
 void post_again(Flow& flow);
 // Connections to be ended and to be made, and what is due over them. Cold.
 void tend_paths(Flow& flow, uint64_t now);

@@ -34,9 +34,9 @@ bool all_can(const Endpoint& ep, uint64_t cap) {
   return true;
 }
 
-// Sleeps end by either conduit, and by the timer.
-bool can_sleep(Endpoint& ep) {
-  if (!all_can(ep, CWYC_CAP_WAIT_FD)) return false;
+// Sleeps end by either conduit, and by the timer. Without `epoll` nobody sleeps on a descriptor.
+void open_sleep(Endpoint& ep) {
+  if (!all_can(ep, CWYC_CAP_WAIT_FD)) return;
   ep.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
   ep.timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   bool all = ep.epoll && ep.timer && add_to_epoll(ep.epoll, ep.timer.get());
@@ -46,7 +46,6 @@ bool can_sleep(Endpoint& ep) {
     all = ep.behind(p).wait_fd(ep.of[p], &fd) == CWY_OK && add_to_epoll(ep.epoll, fd);
   }
   if (!all) ep.epoll = Descriptor();
-  return all;
 }
 
 template <int path>
@@ -69,11 +68,16 @@ cwy_status open_behind(Endpoint& ep, int p, cwy_err* err) {
   ours.table().deliver = deliveries[p];
   ours.table().place = nullptr;  // payloads have something in front
   ours.table().peer_state = notes[p];
-  const cwy_status status = ep.behind(p).ep_open(ep.domain->of[p], &ours.table(), &ep.of[p], err);
-  if (status != CWY_OK) ep.of[p] = nullptr;
-  if (status != CWY_OK) return status;
-  ep.attr[p].head = CWY_HEAD(cwyc_ep_attr);
-  return ep.behind(p).ep_query(ep.of[p], &ep.attr[p]);
+  cwy_status status = ep.behind(p).ep_open(ep.domain->of[p], &ours.table(), &ep.of[p], err);
+  if (status == CWY_OK) {
+    ep.attr[p].head = CWY_HEAD(cwyc_ep_attr);
+    status = ep.behind(p).ep_query(ep.of[p], &ep.attr[p]);
+    if (status == CWY_OK) return CWY_OK;
+    ep.behind(p).ep_close(ep.of[p]);
+    report(err, status, "ep_query fails");
+  }
+  ep.of[p] = nullptr;
+  return status;
 }
 
 void close_behind(Endpoint& ep) {
@@ -81,7 +85,7 @@ void close_behind(Endpoint& ep) {
     if (ep.of[p] != nullptr) ep.behind(p).ep_close(ep.of[p]);
 }
 
-// One that cannot be opened, as where its cable is out when the job starts, is done without.
+// A conduit that cannot be opened, as where its cable is out when the job starts, is done without.
 template <class Open>
 cwy_status open_those_that_can(const Front& front, cwy_err* err, Open&& open) {
   cwy_err why[paths] = {{CWY_HEAD(cwy_err), CWY_OK, 0, ""}, {CWY_HEAD(cwy_err), CWY_OK, 0, ""}};
@@ -151,13 +155,9 @@ cwyc_peer_desc seen_by(const cwyc_peer_desc& peer, int p) {
   its.wiring = nullptr;
   its.wiring_len = 0;
   if (peer.address == nullptr) return its;
-  Pair head{};
-  if (peer.address_len >= sizeof head) std::memcpy(&head, peer.address, sizeof head);
-  if (peer.address_len != sizeof head + uint64_t{head.length[0]} + head.length[1]) head = {};
-  its.address_len = head.length[p];
-  its.address = its.address_len == 0 ? nullptr
-                                     : static_cast<const std::byte*>(peer.address) + sizeof head +
-                                           (p == 1 ? head.length[0] : 0);
+  const auto address = part_of(peer.address, peer.address_len, p);
+  its.address = address.empty() ? nullptr : address.data();
+  its.address_len = address.size();
   return its;
 }
 
@@ -216,7 +216,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
       endpoints.remove(ep.get());
       return status;
     }
-    can_sleep(*ep);
+    open_sleep(*ep);
     *out = ep.release();
     return CWY_OK;
   });
@@ -356,8 +356,8 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
     flow->conn = conn;
     conn->priv = flow;
     conn->table = 0;
-    if (!flow->is_up(0) && !flow->is_up(1)) tend_paths(*flow, services->now());
-    if (flow->is_up(0) || flow->is_up(1)) return CWY_OK;
+    if (!flow->has_path()) tend_paths(*flow, services->now());
+    if (flow->has_path()) return CWY_OK;
     flow->connect_op = op;
     watch(*flow);
     return CWY_INPROGRESS;
@@ -376,8 +376,7 @@ void purge(cwyc_conn* conn) {
   flow->purged = true;
   drop_kept(*flow);
   for (int p = 0; p < paths; ++p) close_path(*flow, p, false);
-  if (cwyc_op* const op = std::exchange(flow->connect_op, nullptr))
-    op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED, nullptr);
+  finish_connect(*flow, CWY_ERR_PEER_FAILED);
 }
 
 }  // namespace causeway::failover

@@ -54,6 +54,7 @@ std::vector<std::unique_ptr<Front>>& fronts() {
 const cwyc_ops operations = make_operations();
 const cwyc_ops* const tables[] = {&operations};
 
+// The same for all, for a call finds its front by the options or the domain.
 cwyc_module make_module() {
   cwyc_module m{};
   m.head = CWY_HEAD(cwyc_module);
@@ -78,6 +79,7 @@ cwyc_module make_module() {
   m.ep_traffic = ep_traffic;
   return m;
 }
+const cwyc_module configured_module = make_module();
 
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
   OptionReader r(*services, opts, err);
@@ -93,13 +95,12 @@ cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
 
 cwy_status take_behind(const cwy_options* opts, const char* key, std::unique_ptr<Behind>& out,
                        cwy_err* err) {
-  const char* name = "";
-  services->opt_string(opts, key, &name);
-  cwy_wrapped wrapped{};
-  wrapped.head = CWY_HEAD(cwy_wrapped);
-  const cwy_status status = services->wrap_conduit(name, &wrapped, err);
+  cwy_wrapped wrapped;
+  const cwy_status status = wrapping::wrap(*services, opts, key, wrapped, err);
   if (status != CWY_OK) return status;
   out = std::make_unique<Behind>(wrapped);
+  const char* name = "";
+  services->opt_string(opts, key, &name);
   out->name = name;
   return CWY_OK;
 }
@@ -116,9 +117,8 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
                     "over and spare are both '%s'; two conduits are expected, which may be of one "
                     "plugin with two devices",
                     front->behind[0]->name.c_str());
-    front->exported = make_module();
     by_options.set(opts, front.get());
-    *out = &front->exported;
+    *out = &configured_module;
     fronts().push_back(std::move(front));
     return CWY_OK;
   });

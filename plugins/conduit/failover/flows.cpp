@@ -37,17 +37,6 @@ void retire(Endpoint& ep, std::unique_ptr<Flow> flow) {
   ep.retired.push_back(std::move(flow));
 }
 
-// The texts of a pair: "" where it is too short to be one.
-std::vector<std::byte> part_of(const void* pair, uint64_t length, int path) {
-  Pair head{};
-  if (pair == nullptr || length < sizeof head) return {};
-  std::memcpy(&head, pair, sizeof head);
-  if (length != sizeof head + uint64_t{head.length[0]} + head.length[1]) return {};
-  const auto* const from =
-      static_cast<const std::byte*>(pair) + sizeof head + (path == 1 ? head.length[0] : 0);
-  return {from, from + head.length[path]};
-}
-
 bool is_here(const Flow& flow) {
   return flow.peer.rank == services->job->rank && flow.peer.epoch == services->job->epoch;
 }
@@ -91,6 +80,11 @@ void want_attention(Flow& flow) {
   flow.ep->todo.push_back(&flow);
 }
 
+void owe_acknowledgement(Flow& flow) {
+  if (flow.owed == 0 || std::exchange(flow.ack_due, true)) return;
+  flow.ep->owing.push_back(&flow);
+}
+
 void watch(Flow& flow) {
   if (std::exchange(flow.watched, true)) return;
   flow.ep->watched.push_back(&flow);
@@ -104,8 +98,10 @@ void describe(Flow& flow, const cwyc_peer_desc& peer) {
   flow.hostname = peer.hostname != nullptr ? peer.hostname : "";
   for (int p = 0; p < paths; ++p) {
     Path& path = flow.path[p];
-    path.address = part_of(peer.address, peer.address_len, p);
-    path.wiring = part_of(peer.wiring, peer.wiring_len, p);
+    const auto address = part_of(peer.address, peer.address_len, p);
+    const auto wiring = part_of(peer.wiring, peer.wiring_len, p);
+    path.address.assign(address.begin(), address.end());
+    path.wiring.assign(wiring.begin(), wiring.end());
     if (path.address.empty()) path.state = PathState::none;
   }
   flow.described = true;
@@ -183,25 +179,6 @@ void make_hello(Flow& flow, int path) {
   }
   std::memcpy(bytes.data(), &hello, sizeof hello);
   flow.path[path].hello = std::move(bytes);
-}
-
-bool send_hello(Flow& flow, int path) {
-  Endpoint& ep = *flow.ep;
-  Path& its = flow.path[path];
-  const First first{Kind::hello, 0, 0, 0};
-  int32_t args[wire_args] = {0, static_cast<int32_t>(ep.name)};
-  std::memcpy(args, &first, sizeof first);
-  static const auto nothing = [](cwyc_op*, uint32_t, cwy_status, const cwyc_detail*) {};
-  its.hello_op.fn = nothing;
-  ++ep.depth;
-  const cwy_status status = ep.front->behind[path]->ops[its.conn()->table].table().am_medium(
-      its.conn(), 0, args, wire_args, its.hello.data(), nullptr, its.hello.size(), CWYC_LANE_REPLY,
-      &its.hello_op);
-  --ep.depth;
-  if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
-  if (status < 0) return false;
-  its.hello_due = false;
-  return true;
 }
 
 }  // namespace causeway::failover

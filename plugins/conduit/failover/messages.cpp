@@ -26,31 +26,46 @@ uint32_t flags_of(uint32_t lane) {
   return lane == 1 ? uint32_t{CWYC_LANE_REPLY} : 0;
 }
 
-void fill_rest(const Flow& flow, int32_t* args) {
-  args[1] = static_cast<int32_t>(flow.ep->name);
+struct Args {
+  int32_t words[wire_args];
+};
+Args args_of(const Flow& flow, const First& first) {
+  Args args{};
+  std::memcpy(args.words, &first, sizeof first);
+  args.words[1] = static_cast<int32_t>(flow.ep->name);
   for (uint32_t lane = 0; lane < lanes; ++lane)
-    args[2 + lane] = static_cast<int32_t>(static_cast<uint32_t>(flow.lane[lane].expected));
+    args.words[2 + lane] = static_cast<int32_t>(static_cast<uint32_t>(flow.lane[lane].expected));
+  return args;
 }
 
 const cwyc_ops& ops_of(const Flow& flow, int path) {
   return flow.ep->front->behind[path]->ops[flow.path[path].conn()->table].table();
 }
 
+// Hands a message to the conduit behind, which may deliver to this process meanwhile.
+template <class Call>
+cwy_status hand_over(Flow& flow, int path, const First& first, Call&& call) {
+  const Args args = args_of(flow, first);
+  ++flow.ep->depth;
+  const cwy_status status = call(ops_of(flow, path), flow.path[path].conn(), args.words);
+  --flow.ep->depth;
+  return status;
+}
+void give_up_if_refused(Flow& flow, int path, cwy_status status) {
+  if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
+}
+
 cwy_status post(Flow& flow, int path, Frame* frame) {
-  int32_t args[wire_args];
-  std::memcpy(args, &frame->first, sizeof frame->first);
-  fill_rest(flow, args);
   Frame::Post& mine = frame->posts[path];
   mine.op.fn = was_read;
   frame->reading =
       static_cast<uint8_t>(frame->reading | 1u << path);  // the report may come at once
   ++flow.ep->reading;
-  ++flow.ep->depth;
-  const cwy_status status =
-      ops_of(flow, path)
-          .am_medium(flow.path[path].conn(), frame->number, args, wire_args, frame->bytes(),
-                     nullptr, frame->length, flags_of(frame->first.lane), &mine.op);
-  --flow.ep->depth;
+  const cwy_status status = hand_over(
+      flow, path, frame->first, [&](const cwyc_ops& ops, cwyc_conn* conn, const int32_t* args) {
+        return ops.am_medium(conn, frame->number, args, wire_args, frame->bytes(), nullptr,
+                             frame->length, flags_of(frame->first.lane), &mine.op);
+      });
   if (status != CWY_INPROGRESS) end_reading(frame, path);
   return status;
 }
@@ -60,7 +75,7 @@ void push_lane(Flow& flow, uint32_t which) {
   Lane& lane = flow.lane[which];
   while (lane.posted < lane.count) {
     const int path = flow.current;
-    Frame* const frame = lane.kept[(lane.base + lane.posted) & (lane.kept.size() - 1)];
+    Frame* const frame = lane.at(lane.posted);
     // A conduit that still reads it for an earlier post gets it when it has done so.
     if ((frame->reading & 1u << path) != 0) {
       flow.wants_room = true;
@@ -75,9 +90,21 @@ void push_lane(Flow& flow, uint32_t which) {
     }
     --lane.posted;
     flow.wants_room = status == CWY_RETRY;
-    if (status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
+    give_up_if_refused(flow, path, status);
     return;
   }
+}
+
+// The oldest that are kept will not be sent any more.
+void drop_oldest(Lane& lane, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    Frame* const frame = lane.at(i);
+    frame->done = true;
+    free_if_done(frame);
+  }
+  lane.base += count;
+  lane.count -= count;
+  lane.posted = lane.posted > count ? lane.posted - count : 0;
 }
 
 }  // namespace
@@ -102,15 +129,25 @@ void push(Flow& flow) {
 
 bool send_control(Flow& flow, int path, Kind kind, uint64_t word) {
   if (!flow.is_up(path)) return false;
-  int32_t args[wire_args];
-  const First first{kind, 0, 0, 0};
-  std::memcpy(args, &first, sizeof first);
-  fill_rest(flow, args);
-  ++flow.ep->depth;
+  const cwy_status status = hand_over(
+      flow, path, {kind, 0, 0, 0}, [&](const cwyc_ops& ops, cwyc_conn* conn, const int32_t* args) {
+        return ops.am_short(conn, word, args, wire_args, CWYC_LANE_REPLY);
+      });
+  give_up_if_refused(flow, path, status);
+  return status >= 0;
+}
+
+bool send_hello(Flow& flow, int path) {
+  Path& its = flow.path[path];
+  its.hello_op.fn = [](cwyc_op*, uint32_t, cwy_status, const cwyc_detail*) {};
   const cwy_status status =
-      ops_of(flow, path).am_short(flow.path[path].conn(), word, args, wire_args, CWYC_LANE_REPLY);
-  --flow.ep->depth;
-  if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
+      hand_over(flow, path, {Kind::hello, 0, 0, 0},
+                [&](const cwyc_ops& ops, cwyc_conn* conn, const int32_t* args) {
+                  return ops.am_medium(conn, 0, args, wire_args, its.hello.data(), nullptr,
+                                       its.hello.size(), CWYC_LANE_REPLY, &its.hello_op);
+                });
+  give_up_if_refused(flow, path, status);
+  if (status >= 0) its.hello_due = false;
   return status >= 0;
 }
 
@@ -125,28 +162,13 @@ void take_acknowledgements(Flow& flow, const int32_t* args) {
     Lane& lane = flow.lane[which];
     const uint32_t more = static_cast<uint32_t>(args[2 + which]) - static_cast<uint32_t>(lane.base);
     if (more == 0 || more > lane.count) continue;  // nothing new, or older than what is known
-    for (uint32_t i = 0; i < more; ++i) {
-      Frame* const frame = lane.kept[(lane.base + i) & (lane.kept.size() - 1)];
-      frame->done = true;
-      free_if_done(frame);
-    }
-    lane.base += more;
-    lane.count -= more;
-    lane.posted = lane.posted > more ? lane.posted - more : 0;
+    drop_oldest(lane, more);
     lane.moved_at = services->now();
   }
 }
 
 void drop_kept(Flow& flow) {
-  for (Lane& lane : flow.lane) {
-    for (uint32_t i = 0; i < lane.count; ++i) {
-      Frame* const frame = lane.kept[(lane.base + i) & (lane.kept.size() - 1)];
-      frame->done = true;
-      free_if_done(frame);
-    }
-    lane.base += lane.count;
-    lane.count = lane.posted = 0;
-  }
+  for (Lane& lane : flow.lane) drop_oldest(lane, lane.count);
 }
 
 // ---- the table's part
@@ -178,8 +200,7 @@ cwy_status accept(cwyc_conn* conn, uint8_t form, uint64_t word, const int32_t* a
   if (nargs != 0) std::memcpy(frame->bytes() + sizeof header, args, nargs * sizeof *args);
   if (length != 0) std::memcpy(frame->bytes() + before, payload, length);
   if (lane.count == 0) lane.moved_at = services->now();
-  lane.kept[frame->number & (lane.kept.size() - 1)] = frame;
-  ++lane.count;
+  lane.at(lane.count++) = frame;
   watch(*flow);
   push(*flow);
   return CWY_OK;

@@ -53,7 +53,6 @@ struct Behind {
 struct Front {
   Options options;
   std::array<std::unique_ptr<Behind>, paths> behind;
-  cwyc_module exported{};
 };
 
 struct Domain {
@@ -107,6 +106,9 @@ struct Lane {
   std::vector<Frame*> kept;
   uint64_t expected = 0;
   std::bitset<most_beyond> beyond;  // by number % most_beyond
+
+  // The frame behind so many others that are kept.
+  Frame*& at(uint32_t behind) { return kept[(base + behind) & (kept.size() - 1)]; }
 };
 
 enum class PathState : uint8_t { none, down, connecting, up };
@@ -173,6 +175,7 @@ struct Flow {
 
   bool over() const { return left || purged; }
   bool is_up(int p) const { return path[p].state == PathState::up && !path[p].broken; }
+  bool has_path() const { return is_up(0) || is_up(1); }
   bool is_trusted(int p) const { return is_up(p) && !path[p].on_trial; }
   bool keeps() const { return lane[0].count + lane[1].count != 0; }
   // A connection is of use.
@@ -181,7 +184,7 @@ struct Flow {
   }
 };
 
-// What a conduit behind said of a peer, perhaps on a thread of its own.
+// The word of a conduit behind about a peer, perhaps from a thread of its own.
 struct News {
   int path;
   cwy_peer peer;

@@ -78,7 +78,7 @@ void came_up(Flow& flow, int p) {
     path.backoff = 0;
   }
   if (!flow.is_up(flow.current) || (p == 0 && !path.on_trial)) flow.current = p;
-  if (flow.owed != 0 && !std::exchange(flow.ack_due, true)) flow.ep->owing.push_back(&flow);
+  owe_acknowledgement(flow);
   finish_connect(flow, CWY_OK);
   want_attention(flow);
 }
@@ -166,7 +166,7 @@ void tell_loss(Flow& flow, uint64_t now) {
 void connect_path(Flow& flow, int p) {
   Path& path = flow.path[p];
   Endpoint& ep = *flow.ep;
-  make_hello(flow, p);
+  if (!flow.confirmed) make_hello(flow, p);
   cwyc_conn* const conn = fresh_connection(flow, p);
   const cwyc_peer_desc desc = seen_by(flow, p);
   path.connect_op.op.fn = connected;
@@ -183,7 +183,7 @@ void connect_path(Flow& flow, int p) {
   want_attention(flow);
 }
 
-// What comes next goes over the other path, if there is one.
+// Messages go over the other path from now on, if there is one.
 static void leave_path(Flow& flow, int p) {
   if (flow.current != p || !flow.is_up(1 - p)) return;
   flow.current = 1 - p;
@@ -202,7 +202,7 @@ void break_path(Flow& flow, int p, const char* why, bool ours) {
   Path& path = flow.path[p];
   if (path.broken || path.state == PathState::none || path.state == PathState::down) return;
   path.broken = true;
-  if (why != path.why.c_str()) path.why = why;
+  path.why = why;
   if (ours) {
     ++path.breaks;
     path.tell_broken = true;
@@ -271,7 +271,7 @@ void tend_paths(Flow& flow, uint64_t now) {
 }
 
 void look_for_silence(Flow& flow, uint64_t now) {
-  if (!flow.keeps() || flow.over() || (!flow.is_up(0) && !flow.is_up(1))) return;
+  if (!flow.keeps() || flow.over() || !flow.has_path()) return;
   const Options& options = flow.ep->front->options;
   uint64_t moved_at = now;
   for (const Lane& lane : flow.lane)

@@ -51,11 +51,11 @@ void work_off(Endpoint& ep) {
   }
 }
 
-// Who cannot be told is told when a path is up again.
+// A peer that no path leads to is told when one is up again.
 void acknowledge_all(Endpoint& ep, bool now) {
   std::erase_if(ep.owing, [&](Flow* flow) {
     if (flow->owed != 0 && (now || flow->owed >= most_owed(ep))) acknowledge(*flow);
-    if (flow->owed != 0 && !flow->over() && (flow->is_up(0) || flow->is_up(1))) return false;
+    if (flow->owed != 0 && !flow->over() && flow->has_path()) return false;
     flow->ack_due = false;
     return true;
   });
@@ -149,9 +149,8 @@ void drain(Endpoint& ep) {
     return found;
   };
   ep.closing = true;
-  const auto can_move = [](const Flow& flow) { return flow.is_up(0) || flow.is_up(1); };
-  const auto unsettled = [&](Flow& flow) {
-    return (flow.keeps() || flow.owed != 0) && can_move(flow);
+  const auto unsettled = [](Flow& flow) {
+    return (flow.keeps() || flow.owed != 0) && flow.has_path();
   };
   while (services->now() < end && (any(unsettled) || ep.reading != 0))
     progress(raw, 64, CWYC_PROGRESS_ALL);

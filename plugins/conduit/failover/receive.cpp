@@ -20,19 +20,14 @@ bool is_new(Lane& lane, uint64_t number) {
   return true;
 }
 
-void owe(Flow& flow) {
-  ++flow.owed;
-  if (std::exchange(flow.ack_due, true)) return;
-  flow.ep->owing.push_back(&flow);
-}
-
 void take_data(Flow& flow, const First& first, uint64_t number, std::byte* payload, size_t length) {
   Endpoint& ep = *flow.ep;
   // Nobody but a damaged peer sends such.
   if (first.lane >= lanes || first.nargs > CWYC_AM_MAX_ARGS || first.form > CWYC_AM_MEDIUM ||
       length < before_payload(first.nargs))
     return;
-  owe(flow);
+  ++flow.owed;
+  owe_acknowledgement(flow);
   if (!is_new(flow.lane[first.lane], number)) return ep.duplicates.add(1);
   if (ep.closing) return;  // nobody is served any more
   DataHeader header;

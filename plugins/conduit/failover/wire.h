@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 namespace causeway::failover {
 
@@ -65,6 +67,16 @@ struct Pair {
   uint32_t length[paths];
   uint32_t name;  // of the endpoint
 };
+
+// The part of a pair that belongs to `path`; empty: there is none, or the bytes are no pair.
+inline std::span<const std::byte> part_of(const void* pair, uint64_t length, int path) {
+  Pair head{};
+  if (pair == nullptr || length < sizeof head) return {};
+  std::memcpy(&head, pair, sizeof head);
+  if (length != sizeof head + uint64_t{head.length[0]} + head.length[1]) return {};
+  const auto* const first = static_cast<const std::byte*>(pair) + sizeof head;
+  return {first + (path == 1 ? head.length[0] : 0), head.length[path]};
+}
 
 inline constexpr uint64_t word_of(int path, uint32_t breaks) {
   return static_cast<uint64_t>(path) << 32 | breaks;

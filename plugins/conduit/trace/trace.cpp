@@ -359,7 +359,7 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
     services->opt_size(opts, "size", &bytes);
     services->opt_bool(opts, "direct", &direct);
     cwy_wrapped wrapped;
-    const cwy_status status = Fronts::wrap(*services, opts, wrapped, err);
+    const cwy_status status = wrapping::wrap(*services, opts, "over", wrapped, err);
     if (status != CWY_OK) return status;
     auto front = std::make_unique<TraceFront>(wrapped);
     front->path = expanded(file);
