@@ -82,12 +82,12 @@ Front::Front(const char* who, double kill_grace_s, SessionDir session)
     : who_(who),
       kill_grace_s_(kill_grace_s),
       signal_fd_(::signalfd(-1, &signals_.handled(), SFD_CLOEXEC | SFD_NONBLOCK)),
-      session_(std::move(session)),
-      earlier_children_(children_now()) {
+      session_(std::move(session)) {
   epoll_event none;
-  demand_call(static_cast<bool>(signal_fd_), "signalfd");
+  demand_call(static_cast<bool>(signal_fd_), "signalfd");  // errno is still its own
   demand_call(::poll(nullptr, 0, 0) == 0, "poll");
   demand_call(::epoll_wait(-1, &none, 1, 0) == 0 || errno == EBADF, "epoll_wait");
+  earlier_children_ = children_now();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
