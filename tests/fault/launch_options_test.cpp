@@ -328,12 +328,25 @@ TEST(Options, SaysWhatWasMeant) {
   for (const auto& [theirs, ours] : {std::pair{"--wdir", "--directory"},
                                      {"-ppn", "--per-host"},
                                      {"-npernode", "--per-host"},
-                                     {"-tag-output", "--tag-output"}}) {
+                                     {"-tag-output", "--tag-output"},
+                                     {"-N", "--per-host"},
+                                     {"-H", "--hosts"}}) {
     const Result launchers = run_shell({"-np=2", theirs, "4"}, "true");
     EXPECT_EQ(launchers.status, 2);
     EXPECT_NE(launchers.err.find(std::string("did you mean '") + ours + "'?"), std::string::npos)
         << launchers.err;
   }
+  const std::pair<std::vector<std::string>, const char*> complaints[] = {
+      {{"--oversubscribe", "-n", "1"}, "'--oversubscribe': leave it out"},
+      {{"--map=", "-n", "1"}, "--map needs a value"},
+      {{"-n", "1", "--bind", "cores"}, "--bind: 'cores' is none of core, numa, none"}};
+  for (const auto& [flags, complaint] : complaints) {
+    const Result result = run_shell(flags, "true");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find(complaint), std::string::npos) << result.err;
+  }
+  Command behind({run_command(), "run", "./program", "-n", "2"});
+  EXPECT_NE(behind.run().err.find("-n is an argument of './program'"), std::string::npos);
   EXPECT_EQ(run_shell({"-np=2"}, "echo x").out, "x\nx\n");
   EXPECT_EQ(count(run_shell({"-np010"}, "echo x").out, "x\n"), 10u);  // no octal number
   Command alone({run_command(), "run", "--hlep"});

@@ -43,24 +43,34 @@ bool names_no_subcommand(const causeway::Options& app, const Words& words) {
 // An option here, and what other launchers call it.
 constexpr std::pair<const char*, std::string_view> kElsewhere[] = {
     {"--bind", " --bind-to --cpu-bind "},
-    {"--directory", " --wdir --wd --workdir --cwd --chdir "},
+    {"--directory", " --wdir --wd --workdir --cwd --chdir -D "},
     {"--export", " --env --genv "},
-    {"--host-file", " --machinefile --rankfile --machine-file "},
-    {"--hosts", " --host --hostlist --nodelist "},
+    {"--host-file", " --machinefile --rankfile --machine-file -f "},
+    {"--hosts", " --host --hostlist --nodelist -H -w "},
     {"--map", " --map-by --rank-by "},
     {"--output-dir", " --output-filename --output "},
-    {"--per-host", " --npernode --ppn --perhost --ntasks-per-node "},
+    {"--per-host", " --npernode --ppn --perhost --ntasks-per-node -N "},
     {"--ranks", " --ntasks --nprocs "},
     {"--set", " --mca --prtemca "},
-    {"--tag-output", " --label --prepend-rank "},
+    {"--tag-output", " --label --prepend-rank -l "},
 };
 
+// Options of other launchers that allow what always is allowed here.
+constexpr std::string_view kNeedless = " --oversubscribe --overcommit --allow-run-as-root -O ";
+
 std::optional<std::string> meant_option(const std::string& word, const Words& options) {
+  const auto among = [padded = " " + word + " "](std::string_view theirs) {
+    return theirs.find(padded) != theirs.npos;
+  };
+  std::optional<std::string> meant;
   for (const auto& [here, theirs] : kElsewhere)
-    if (theirs.find(" " + word + " ") != theirs.npos &&
-        std::find(options.begin(), options.end(), here) != options.end())
-      return here;
-  return causeway::did_you_mean(word, options);
+    if (among(theirs) && std::find(options.begin(), options.end(), here) != options.end())
+      meant = here;
+  const bool runs = std::find(options.begin(), options.end(), "--ranks") != options.end();
+  if (!meant && runs && among(kNeedless)) return "leave it out: that is always allowed here";
+  if (!meant && word.size() > 2) meant = causeway::did_you_mean(word, options);
+  if (meant) meant = "did you mean '" + *meant + "'?";
+  return meant;
 }
 
 // What no subcommand has caught. Returns the error of standard output that it is, or 0.

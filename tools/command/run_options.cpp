@@ -111,6 +111,16 @@ void apply_debug(const RunOptions& run, LaunchOptions& launch) {
   launch.tag_output = launch.output_dir.empty();
 }
 
+// Where the number of ranks is missing: nothing, or that `command` has it among its arguments.
+std::string how_ranks_are_given(const std::vector<std::string>& command) {
+  for (size_t at = 1; at < command.size(); ++at)
+    for (const std::string_view option : {"-n", "-np", "--ranks"})
+      if (command[at] == option)
+        return fmt::format("is needed before the program; behind it {} is an argument of '{}'",
+                           option, command[0]);
+  return "";
+}
+
 // Ranks and their hosts, from the host file, the list of hosts, or this host alone.
 void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   using causeway::launch::parse_host_list, causeway::launch::place;
@@ -120,7 +130,7 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   launch.ranks = ranks;
   launch.spares = run.spares;
   if (run.host_file.empty() && run.hosts.empty()) {
-    if (ranks == 0) throw UsageError("--ranks", "");
+    if (ranks == 0) throw UsageError("--ranks", how_ranks_are_given(launch.programs[0].command));
     const auto refuse = [](bool given, const char* option) {
       if (given) throw UsageError(option, "is for several hosts: give --host-file or --hosts");
     };

@@ -35,6 +35,16 @@ std::string without_zeros(std::string text) {
   return text;
 }
 
+// The option of a word like "--map=", for which the parser would take the next word as its value.
+std::optional<std::string> without_value(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
+      return word.substr(0, word.size() - 1);
+  }
+  return std::nullopt;
+}
+
 // Instead of the parser's ": 1 required TEXT missing".
 std::string in_words(std::string complaint) {
   const std::string_view last = " missing";
@@ -92,7 +102,15 @@ Option Option::not_empty(const std::string& noun) {
   }));
 }
 Option Option::one_of(std::vector<std::string> words) {
-  return Option(option_->check(CLI::IsMember(std::move(words))));
+  // As with ranges, help alone has the parser's words.
+  const std::string shown = CLI::IsMember(words).get_description();
+  const auto complaint = [words = std::move(words)](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+    return "'" + text + "' is none of " + all;
+  };
+  return Option(option_->check(CLI::Validator(complaint, shown)));
 }
 Option Option::check(std::string (*complaint)(const std::string& value)) {
   return Option(option_->check(complaint));
@@ -195,7 +213,7 @@ const CLI::App* Options::chosen() const {
   return app_->get_subcommands().empty() ? app_ : app_->get_subcommands().front();
 }
 
-// An option that the subcommand does not have: which one was meant?
+// Says what may have been meant by the first option that the subcommand does not have.
 void Options::tell_meant(const std::vector<std::string>& words) const {
   const CLI::App* const app = chosen();
   std::vector<std::string> names;
@@ -205,10 +223,10 @@ void Options::tell_meant(const std::vector<std::string>& words) const {
     std::string name = word.substr(0, word.find('='));
     const bool one_dash = name.size() > 2 && name[0] == '-' && name[1] != '-';
     if (one_dash) name.insert(0, 1, '-');
-    if (!name.starts_with("--") || (!one_dash && app->get_option_no_throw(name) != nullptr))
-      continue;
-    if (const auto meant = suggest_(name, names)) {
-      std::cerr << "'" << name.substr(one_dash) << "': did you mean '" << *meant << "'?\n";
+    const bool option = name.starts_with('-') && name != "-" && name != "--";
+    if (!option || (!one_dash && app->get_option_no_throw(name) != nullptr)) continue;
+    if (const auto hint = suggest_(name, names)) {
+      std::cerr << "'" << name.substr(one_dash) << "': " << *hint << "\n";
       return;
     }
   }
@@ -222,6 +240,15 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
   // A word with one dash too few ("-hostfile") is no wish for help.
   for (std::string& word : words)
     if (word.starts_with("-h") && word != "-h") word.insert(0, 1, '-');
+  const std::string path = program;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (const std::optional<std::string> bare = without_value(words)) {
+    const std::vector<std::string> known = subcommands();
+    const bool chosen = std::find(known.begin(), known.end(), words[0]) != known.end();
+    std::cerr << name << (chosen ? " " + words[0] : "") << ": " << *bare
+              << " needs a value\nRun with --help for more information.\n";
+    return 2;
+  }
   std::vector<std::string> given(words.rbegin(), words.rend());  // as the parser wants them
   try {
     app_->parse(given);
@@ -229,9 +256,7 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
   } catch (const CLI::ParseError& e) {
     std::ostringstream out, complaint;
     const int code = app_->exit(e, out, complaint);
-    const std::string path = program;
-    const std::string speaker = path.substr(path.rfind('/') + 1) +
-                                (chosen() == app_ ? "" : " " + chosen()->get_name()) + ": ";
+    const std::string speaker = name + (chosen() == app_ ? "" : " " + chosen()->get_name()) + ": ";
     if (code != 0) std::cerr << speaker << in_words(complaint.str());
     // A required option may be missing because its name is misspelt.
     if (suggest_ != nullptr && (code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||

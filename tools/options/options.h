@@ -84,9 +84,9 @@ class Options {
   // Gives an option values that are not parsed.
   void give(const char* name, std::vector<std::string> values);
 
-  // Finds the word that was meant among those that there are.
-  using Suggest = std::optional<std::string>(const std::string& word,
-                                             const std::vector<std::string>& words);
+  // Returns what to say of an option that there is not, by those that there are.
+  using Suggest = std::optional<std::string>(const std::string& option,
+                                             const std::vector<std::string>& options);
   void suggests(Suggest* suggest) { suggest_ = suggest; }
   // Lays out a help text before it is printed.
   using LayOut = std::string(const std::string& help);
