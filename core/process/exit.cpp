@@ -118,8 +118,7 @@ bool catches_exit() {
 
 // The news travels along the hypercube edges from every rank that learns it: log2(n) messages
 // each, on the reply lane so that full request queues do not stop it. A peer that is not reached
-// in a few tries is left to the launcher.
-// Our launcher tells of a 0 itself, to those that stay.
+// in a few tries is left to the launcher. Our launcher tells of a 0 itself, to those that stay.
 void tell_others(int code) {
   if (runtime().clients.empty()) return;
   if (code == 0 && runtime().bootstrap().own_launcher()) return;
@@ -206,10 +205,11 @@ __attribute__((destructor)) void limit_libraries() {
 }
 
 // Ends a thread that met trouble while the process leaves. Where another thread ends the process
-// the trouble no longer counts; where this thread does, it met the trouble in its last messages.
-[[noreturn]] void end_with_exit() {
+// the trouble no longer counts; where this thread does, it met the trouble in its last messages, or
+// is in a handler of exit() that was registered before the start, and may still name a code.
+[[noreturn]] void end_with_exit(int named = 0) {
   if (t_leaving == Leaving::with_code) {
-    const int code = g_quit_code.load(std::memory_order_relaxed);
+    const int left = g_quit_code.load(std::memory_order_relaxed), code = left != 0 ? left : named;
     say_goodbye(code);
     ::_exit(code);
   }
@@ -305,7 +305,7 @@ void leave_as_asked() {
 
 void exit_job(int code) {
   if (g_pid != 0 && ::getpid() != g_pid) end_forked_child(code & 0xff);
-  if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
+  if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit(code & 0xff);
   const int told = g_told_code.load(std::memory_order_relaxed);
   code = told != 0 ? told : code & 0xff;
   // The look for leaks takes a while, so it comes before the others are told, who then wait for

@@ -250,6 +250,14 @@ TEST(Exit, QuitHandlersRun) {
   EXPECT_LT(result.seconds, kSoon);
 }
 
+// Would catch: a code that is lost since it is named in a handler of exit() that is older than the
+// library's.
+TEST(Exit, CodeNamedBehindMain) {
+  const Result result = depart("named_behind_main");
+  EXPECT_EQ(result.status, 6) << result.err;
+  EXPECT_LT(result.seconds, kSoon);
+}
+
 // Which of several codes it is, is open; it is one of them.
 TEST(Exit, DifferentCodes) {
   const Result result = depart("all_different");

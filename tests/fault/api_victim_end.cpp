@@ -168,6 +168,7 @@ void call_those_who_left(const std::string& what) {
 bool depart(int argc, char** argv) {
   if (argc < 1) return false;
   const std::string scenario = argv[0];
+  if (scenario == "named_behind_main") std::atexit([] { gasnet_exit(6); });
   start(&argc, &argv);
   register_more();
   if (scenario == "at_once") gasnet_exit(0);  // before a segment is attached
@@ -191,7 +192,7 @@ bool depart(int argc, char** argv) {
     barrier();
     leave(0);
   }
-  if (scenario == "return_after_barrier") {
+  if (scenario == "return_after_barrier" || scenario == "named_behind_main") {
     barrier();
     return true;
   }
