@@ -162,19 +162,19 @@ void Runtime::join_job() {
   start_phase("plugins");
   const Card card = Card::of_this_process(*bootstrap_);
   job_->set_own_card(card);
-  fill_services(services_, &job_->facts());
+  const cwy_job& facts = job_->facts();
+  if (bootstrap_->own_launcher() || facts.size > 1) show_status(facts);
+  fill_services(services_, &facts);
   own_loader_ = std::make_unique<Loader>(own_config_, &services_);
   loader_ = own_loader_.get();
-  own_conduits_ = open_conduits(
-      own_config_, *loader_,
-      bootstrap_->one_host() ? WhichConduits::used_on_one_host : WhichConduits::used,
-      {&job_->facts(), card.hostname, bootstrap_->job_key(own_config_.timeouts.start_ns)});
+  own_conduits_ =
+      open_conduits(own_config_, *loader_,
+                    bootstrap_->one_host() ? WhichConduits::used_on_one_host : WhichConduits::used,
+                    {&facts, card.hostname, bootstrap_->job_key(own_config_.timeouts.start_ns)});
   conduits_ = &own_conduits_;
   own_collectives_ = std::make_unique<CollectiveTable>(own_config_, *loader_);
   collectives_ = own_collectives_.get();
   install_exit_signals();
-  const cwy_job& facts = job_->facts();
-  if (bootstrap_->own_launcher() || facts.size > 1) show_status(facts);
   log_debug("process: joined job {}, {} of its {} ranks on this host, {} host(s); process {}",
             facts.job_id, facts.local_count, facts.size, facts.host_count, ::getpid());
 }
