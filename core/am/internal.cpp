@@ -61,8 +61,7 @@ cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsi
 }
 
 void internal_send_failed(const Peer& to, cwy_status status) {
-  // Who is gone may have left in order: the next poll finds out, and a message that the rank did
-  // not wait for is not missed.
+  // A rank that is gone may have left in order, and does not miss it: the next poll finds out.
   if (status != CWY_ERR_PEER_FAILED && !context().survives_failures()) send_failed(to, status);
   context().note_loss(to.rank, to.epoch.load(std::memory_order_relaxed),
                       fmt::format("a message failed with {}", status_name(status)));

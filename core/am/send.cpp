@@ -41,23 +41,20 @@ cwyc_conn* connect_for_messages(Peer& peer) {
 }
 
 void forbidden_here(const char* call, const ThreadState& thread) {
-  if (thread.context == Context::request_handler) {
+  if (thread.context == Context::request_handler)
     fatal(call,
           "called inside a request handler; only a reply and the queries of \"Calls from "
           "restricted context\" are allowed there");
-  }
-  if (thread.context == Context::negotiating) {
+  if (thread.context == Context::negotiating)
     fatal(call,
           "called between gex_AM_Prepare*() and its Commit or Cancel, where no communication is "
           "allowed");
-  }
   if (thread.context == Context::reply_handler)
     fatal(call, "called inside a reply handler, where no communication is allowed");
-  if (thread.context == Context::reduction) {
+  if (thread.context == Context::reduction)
     fatal(call,
           "called inside a reduction operator of the client's; only what is allowed while a "
           "handler-safe lock is held may be called there");
-  }
   locks_held(call, thread);
 }
 
@@ -86,7 +83,8 @@ void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
 
 void send_failed(const Peer& to, cwy_status status) {
   const std::string text =
-      fmt::format("a message to rank {} failed with {}", to.rank, status_name(status));
+      fmt::format("a message to rank {} failed with {}{}", to.rank, status_name(status),
+                  status == CWY_ERR_INVALID ? "; 'checks: full' names the call at fault" : "");
   if (status == CWY_ERR_PEER_FAILED) end_without(to.rank, text);
   fatal_text("communication", text);
 }

@@ -27,9 +27,8 @@
 namespace causeway {
 namespace {
 
-// The table of stub connections: each operation connects, then forwards. Never fails silently: a
-// peer that cannot be reached ends the job with the reasons, or counts as failed in a process that
-// survives that.
+// The table of stub connections: each operation connects, then forwards. A peer that cannot be
+// reached ends the job with the reasons, or counts as failed where failures are survived.
 Peer& stub_peer(cwyc_conn* conn) {
   return *static_cast<Peer*>(conn->core);
 }

@@ -150,7 +150,11 @@ void require_published(const RmaCall& call, const Peer& peer) {
       status = post_once(r, op);
     }
   }
-  if (status < 0) send_failed(r.peer, status);
+  if (status < 0) {
+    if (status == CWY_ERR_INVALID && !r.elsewhere)
+      require_remote_range(r.call, r.peer, reinterpret_cast<void*>(r.raddr), r.length);
+    send_failed(r.peer, status);
+  }
   cwy_direct_done(__ATOMIC_ACQ_REL);  // if it is CWY_OK: the conduit may have copied
   return status;
 }

@@ -79,6 +79,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"outside.long", {"gex_AM_RequestLong", "outside"}}),
     test_name);
 
+// Would catch: a network that refuses a range outside the segment, told without the call that named
+// it.
+TEST(OutsideTheSegment, ANetworkRefusesWithoutChecks) {
+  for (const char* call :
+       {"put_blocking", "put_nb", "put_nbi", "get_blocking", "get_nb", "get_nbi"}) {
+    const Result result = run({.words = {"misuse", std::string("outside.") + call},
+                               .flags = {"--set", "peers=[{use: [self, eth]}]"}});
+    expect_ended(result);
+    EXPECT_NE(result.err.find("outside the segment"), std::string::npos) << call << result.err;
+    EXPECT_NE(result.err.find("gex_RMA_"), std::string::npos) << call << result.err;
+  }
+}
+
 // What flags assert of addresses and peers, and is not true.
 INSTANTIATE_TEST_SUITE_P(
     Assertion, Call,
