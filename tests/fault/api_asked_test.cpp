@@ -106,8 +106,8 @@ TEST(AskedInGaspi, RankSaysCall) {
 TEST(AskedInGaspi, RanksThatACollectiveLacksAreNamed) {
   for (const auto& [what, told] :
        {std::pair{"barrier",
-                  "gaspi_barrier(), number 1 on a group of 3, id 0: no wait for it or a "
-                  "later one on ranks 1, 2"},
+                  "gaspi_barrier(), number 1 on a group of 3, id 0: not waited for, nor a "
+                  "later one, by ranks 1, 2"},
         std::pair{"group",
                   "gaspi_barrier(), number 0 on a group of 2, id 1: waited for by rank 0"}}) {
     launch_test::Command job({launch_test::run_command(), "run", "-n", "3", GASPI_ASKED, what});

@@ -170,8 +170,8 @@ TEST(Hang, RanksThatACollectiveLacksAreNamed) {
   ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
   const Result text = causeway({"ps", std::to_string(job->pid())});
   EXPECT_THAT(text.out, testing::ContainsRegex("\ngex_Coll_BarrierNB\\(\\), number [0-9]+ on a "
-                                               "team of 2, id [0-9]+: no wait for it or a\n? *"
-                                               "later one on\n? *rank 1\n"));
+                                               "team of 2, id [0-9]+: not waited for, nor a\n? *"
+                                               "later one,\n? *by rank 1"));
   end(*job);
 }
 

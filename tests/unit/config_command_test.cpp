@@ -35,6 +35,7 @@ Outcome run(const std::string& arguments, const std::string& redirect) {
 constexpr const char* kOutput = "2>/dev/null";
 constexpr const char* kErrors = "2>&1 >/dev/null";
 
+// Would catch, besides: rules that leave out peers of a kind, without a word.
 TEST(CheckConfig, GoodFile) {
   Directory files;
   const std::string file = files.write("good.yaml",
@@ -52,8 +53,9 @@ TEST(CheckConfig, GoodFile) {
                               "  eth      eth     -       all\n"
                               "  net      shm     -       put\n"
                               "\n"
-                              "  rule      peers  conduits\n"
-                              "  peers[0]  host   net then self\n");
+                              "  rule       peers   conduits\n"
+                              "  peers[0]   host    net then self\n"
+                              "  (no rule)  remote  none: a job with such peers ends\n");
   EXPECT_THAT(run("--no-site " + file, kErrors).text, IsEmpty());
   EXPECT_EQ(run("--no-site --json " + file, kOutput).text,
             "{\"ok\":true,\"problems\":[],\"warnings\":[]}\n");

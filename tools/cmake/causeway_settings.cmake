@@ -66,6 +66,15 @@ if(CAUSEWAY_SANITIZE)
   if(CAUSEWAY_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     add_compile_options(-Wno-tsan)  # fences are not modelled; the few there are stand beside atomics
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 20)
+    # Names that g++, and later clangs, give themselves.
+    foreach(kind address thread)
+      string(TOUPPER ${kind} name)
+      if(CAUSEWAY_SANITIZE MATCHES ${kind})
+        add_compile_definitions(__SANITIZE_${name}__=1)
+      endif()
+    endforeach()
+  endif()
 endif()
 
 # The build tree has the shape of the installed one, so that plugins are found the same way.

@@ -78,6 +78,14 @@ void print_summary(const Config& config) {
   rows = {{"rule", "peers", "conduits"}};
   for (const PeerRule& rule : config.peers)
     rows.push_back({rule.label, match_text(rule), use_text(rule)});
+  for (const Locality place : {Locality::self, Locality::nbrhd, Locality::remote}) {
+    const auto may_match = [place](PeerRule rule) {
+      rule.host_glob = rule.rank_set = "";
+      return rule.matches(place, "", 0);
+    };
+    if (std::none_of(config.peers.begin(), config.peers.end(), may_match))
+      rows.push_back({"(no rule)", locality_word(place), "none: a job with such peers ends"});
+  }
   print_columns(rows);
 }
 

@@ -172,8 +172,9 @@ std::vector<std::string> absent_texts(const std::vector<RankView>& ranks) {
                       "of the other {}",
                       team.first.what, elsewhere));
     } else if (!absent.empty()) {
-      lines.push_back(fmt::format("{}: no wait for it or a later one on rank{} {}", team.first.what,
-                                  absent.size() == 1 ? "" : "s", fmt::join(absent, ", ")));
+      lines.push_back(fmt::format(
+          "{}: not waited for, nor a later one, by rank{} {}: not there yet, or past it",
+          team.first.what, absent.size() == 1 ? "" : "s", fmt::join(absent, ", ")));
     }
   }
   return lines;

@@ -84,8 +84,9 @@ double since(uint64_t then_ns, uint64_t now_ns);
 std::string state_text(const RankView& rank);
 // The states of all its ranks here.
 std::string state_text(const std::vector<RankView>& ranks);
-// "gex_Coll_BarrierNB(), number 3 on a team of 4, id 0: no wait for it or a later one on ranks
-// 1, 2": of each team of all the job's ranks the oldest collective that some wait for.
+// "gex_Coll_BarrierNB(), number 3 on a team of 4, id 0: not waited for, nor a later one, by ranks
+// 1, 2: not there yet, or past it": of each team of all the job's ranks the oldest collective that
+// some wait for.
 std::vector<std::string> absent_texts(const std::vector<RankView>& ranks);
 std::string duration_text(double seconds);
 // "1.2M", of operations or bytes.

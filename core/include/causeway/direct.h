@@ -93,7 +93,7 @@ static inline intptr_t cwy_direct_delta(gex_TM_t tm, gex_Rank_t rank, gex_Flags_
   return __atomic_load_n((const intptr_t*)(tm + 1) + rank, __ATOMIC_ACQUIRE);
 }
 static inline int cwy_is_direct(intptr_t delta) {
-  return __builtin_expect(!(delta & CWY_NOT_MAPPED), 1);
+  return __builtin_expect((delta & CWY_NOT_MAPPED) == 0, 1) != 0;
 }
 static inline void* cwy_translate(const void* addr, intptr_t delta) {
   return (void*)((uintptr_t)addr + (uintptr_t)delta);
