@@ -2,8 +2,11 @@
 // injects the same for the same seed. Behind is `self`, so that one process is enough.
 #include "connection/wrapping.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <functional>
 
@@ -343,6 +346,22 @@ TEST_F(Wrapping, TraceNeedsItsFile) {
   EXPECT_EQ(t.why,
             "trace: /no/such/folder/trace.0 cannot be created (option 'file'): No such file or "
             "directory");
+}
+
+// Would catch: a full disk that keeps an empty trace, or whose line names no way out.
+TEST_F(Wrapping, TraceNeedsItsSpace) {
+  const Scratch scratch;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  ::getrlimit(RLIMIT_FSIZE, &usual);
+  const rlimit small{32 << 10, usual.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  config_.conduits = {spec_of("t", "trace", {{"over", "self"}, {"file", scratch.path("t.%r")}})};
+  Talker t(configure("t"));
+  ::setrlimit(RLIMIT_FSIZE, &usual);
+  EXPECT_EQ(t.connected, CWY_ERR_INVALID) << t.why;
+  EXPECT_NE(t.why.find("bytes (option 'size'): File too large"), std::string::npos) << t.why;
+  EXPECT_NE(::access(scratch.path("t.0").c_str(), F_OK), 0);
 }
 
 }  // namespace

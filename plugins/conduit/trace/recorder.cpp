@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,8 +39,10 @@ std::unique_ptr<Recorder> Recorder::open(const std::string& path, uint64_t bytes
   if (error == 0) base = mmap(nullptr, r->length_, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd_, 0);
   if (base == MAP_FAILED) {
     why = path + " cannot be given " + std::to_string(r->length_) +
-          " bytes: " + std::strerror(error != 0 ? error : errno);
+          " bytes (option 'size'): " + std::strerror(error != 0 ? error : errno);
     r->length_ = 0;
+    struct stat info {};
+    if (fstat(r->fd_, &info) == 0 && S_ISREG(info.st_mode)) (void)unlink(path.c_str());  // is empty
     return nullptr;
   }
   r->header_ = static_cast<cwyt_header*>(base);
