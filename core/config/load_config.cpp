@@ -185,7 +185,9 @@ CheckedConfig check_config(const ConfigSources& sources) {
   if (site && !site->empty()) loading.add_file(*site);
   for (const auto& [label, item] : sources.gasnet) loading.add_set(item, label);
   for (const std::string& file : sources.files) loading.add_file(file);
-  for (const std::string& item : sources.sets) loading.add_set(item, "CAUSEWAY_SET");
+  const bool handed_on = ::secure_getenv(kJobVariable) != nullptr;  // by our launcher, its --set
+  for (const std::string& item : sources.sets)
+    loading.add_set(item, handed_on ? "CAUSEWAY_SET or --set" : "CAUSEWAY_SET");
   for (const std::string& item : sources.flags) loading.add_set(item, "--set");
   for (const std::string& variable : sources.variables)
     if (auto warning = unknown_variable(variable)) out.warnings.push_back(std::move(*warning));

@@ -16,21 +16,6 @@ namespace {
 using Unit = std::pair<std::string_view, uint64_t>;
 
 constexpr uint64_t kKi = 1024, kK = 1000;
-// Lower case: sizes are read blind to case.
-constexpr std::array<Unit, 14> kSizeUnits{{{"", 1},
-                                           {"b", 1},
-                                           {"k", kKi},
-                                           {"kib", kKi},
-                                           {"kb", kK},
-                                           {"m", kKi* kKi},
-                                           {"mib", kKi* kKi},
-                                           {"mb", kK* kK},
-                                           {"g", kKi* kKi* kKi},
-                                           {"gib", kKi* kKi* kKi},
-                                           {"gb", kK* kK* kK},
-                                           {"t", kKi* kKi* kKi* kKi},
-                                           {"tib", kKi* kKi* kKi* kKi},
-                                           {"tb", kK* kK* kK* kK}}};
 // Case matters: ms is not Ms.
 constexpr std::array<Unit, 6> kTimeUnits{{{"ns", 1},
                                           {"us", 1000},
@@ -50,7 +35,11 @@ bool multiply_add(uint64_t& value, uint64_t factor, uint64_t addend) {
          !__builtin_add_overflow(value, addend, &value);
 }
 
-// "<digits>[.<digits>][ ]<unit>"; false when it has another form or too many digits.
+Error too_large(std::string_view text) {
+  return {CWY_ERR_INVALID, "'{}' is too large", text};
+}
+
+// "<digits>[.<digits>][ ]<unit>"; false when it has another form.
 bool split_quantity(std::string_view text, Quantity& out) {
   size_t at = 0;
   size_t before = 0, behind = 0;
@@ -60,8 +49,9 @@ bool split_quantity(std::string_view text, Quantity& out) {
     if (c == '.' && !point && before > 0) {
       point = true;
     } else if (c >= '0' && c <= '9') {
-      if (!multiply_add(out.digits, 10, static_cast<uint64_t>(c - '0'))) return false;
-      if (point && !multiply_add(out.scale, 10, 0)) return false;
+      if (!multiply_add(out.digits, 10, static_cast<uint64_t>(c - '0')) ||
+          (point && !multiply_add(out.scale, 10, 0)))
+        throw too_large(text);
       ++(point ? behind : before);
     } else {
       break;
@@ -73,17 +63,30 @@ bool split_quantity(std::string_view text, Quantity& out) {
   return true;
 }
 
-// False where the unit is none of these, or the value no whole number of base units.
-template <size_t N>
-bool to_base(const Quantity& quantity, const std::array<Unit, N>& units, std::string_view word,
-             uint64_t& out) {
-  const auto unit = std::ranges::find(units, word, &Unit::first);
-  if (unit == units.end()) return false;
-  const auto product = static_cast<unsigned __int128>(quantity.digits) * unit->second;
-  const unsigned __int128 value = product / quantity.scale;
-  if (product % quantity.scale != 0 || value > UINT64_MAX) return false;
-  out = static_cast<uint64_t>(value);
-  return true;
+// Bytes of a size's unit, in any case: k and KiB are 1024, KB is 1000. 0 where it is none.
+uint64_t size_unit(std::string_view text) {
+  std::string unit(text);
+  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (unit.empty() || unit == "b") return 1;
+  const size_t power = std::string_view("kmgt").find(unit[0]);
+  const std::string rest = unit.substr(1);
+  if (power == std::string_view::npos || !(rest.empty() || rest == "b" || rest == "ib")) return 0;
+  uint64_t bytes = 1;
+  for (size_t i = 0; i <= power; ++i) bytes *= rest == "b" ? kK : kKi;
+  return bytes;
+}
+
+uint64_t time_unit(std::string_view text) {
+  const auto unit = std::ranges::find(kTimeUnits, text, &Unit::first);
+  return unit == kTimeUnits.end() ? 0 : unit->second;
+}
+
+// False where there is no such unit, or the value is no whole number of base units.
+bool to_base(const Quantity& quantity, uint64_t unit, const std::string& text, uint64_t& out) {
+  const auto product = static_cast<unsigned __int128>(quantity.digits) * unit;
+  if (product / quantity.scale > UINT64_MAX) throw too_large(text);
+  out = static_cast<uint64_t>(product / quantity.scale);
+  return unit != 0 && product % quantity.scale == 0;
 }
 
 // In the largest unit that needs no fraction.
@@ -99,11 +102,8 @@ std::string in_units(uint64_t value, const std::array<Unit, N>& largest_first) {
 uint64_t parse_size(const std::string& text) {
   Quantity quantity;
   uint64_t out = 0;
-  if (split_quantity(text, quantity)) {
-    std::string unit(quantity.unit);
-    for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (to_base(quantity, kSizeUnits, unit, out)) return out;
-  }
+  if (split_quantity(text, quantity) && to_base(quantity, size_unit(quantity.unit), text, out))
+    return out;
   throw Error(CWY_ERR_INVALID, "expected a size such as 4096, 64KiB or 2M, found '{}'", text);
 }
 
@@ -114,7 +114,7 @@ uint64_t parse_time_ns(const std::string& text) {
     if (quantity.unit.empty() && quantity.digits == 0) return 0;
     if (quantity.unit.empty())
       throw Error(CWY_ERR_INVALID, "a time needs a unit, as in {0}us, {0}ms or {0}s", text);
-    if (to_base(quantity, kTimeUnits, quantity.unit, out)) return out;
+    if (to_base(quantity, time_unit(quantity.unit), text, out)) return out;
   }
   throw Error(CWY_ERR_INVALID, "expected a time such as 50us, 1ms or 2s, found '{}'", text);
 }
@@ -128,6 +128,7 @@ bool parse_bool(const std::string& text) {
 int64_t parse_integer(const std::string& text) {
   int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error == std::errc::result_out_of_range) throw too_large(text);
   if (error != std::errc() || end != text.data() + text.size())
     throw Error(CWY_ERR_INVALID, "expected a whole number, found '{}'", text);
   return out;

@@ -22,8 +22,10 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// YAML 1.1 reads these words as booleans and YAML 1.2 as texts.
-std::string boolean_word_note(const std::string& text) {
+// Of words that YAML 1.1 reads as booleans and YAML 1.2 as texts, and of two settings in one text.
+std::string note_on(const std::string& text) {
+  if (const size_t blank = text.find(' '); blank < text.find('='))
+    return fmt::format("; further settings stand behind a comma: '{}'", text.substr(blank + 1));
   static const std::set<std::string> words{"on", "off", "yes", "no", "y", "n"};
   std::string lower;
   for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -180,8 +182,7 @@ class Validator {
     try {
       return check_text(schema, path, node);
     } catch (const Error& e) {
-      problems_.add(node.where,
-                    fmt::format("{}: {}{}", path, e.text(), boolean_word_note(node.text)));
+      problems_.add(node.where, fmt::format("{}: {}{}", path, e.text(), note_on(node.text)));
       return false;
     }
   }
@@ -254,7 +255,7 @@ class Validator {
     std::string more;
     if (const auto near = did_you_mean(node.text, schema.values))
       more = fmt::format("; did you mean '{}'?", *near);
-    wrong(path, node, expected(schema), more + boolean_word_note(node.text));
+    wrong(path, node, expected(schema), more + note_on(node.text));
     return false;
   }
 
@@ -281,7 +282,7 @@ class Validator {
     if (const auto near = did_you_mean(key, names))
       return fmt::format("; did you mean '{}'?", *near);
     if (schema.find("options") != nullptr && is_name(key))
-      return fmt::format("; did you mean '{}.options.{}'?", path, key);
+      return fmt::format("; the plugin's own options stand in '{}.options'", path);
     if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty())
       return fmt::format("; did you mean '{}'?", elsewhere);
     return "; known keys: " + join_words(names, "and");

@@ -14,32 +14,22 @@ bool is_ordered(const std::string& type) {
   return type == "int" || type == "size" || type == "time";
 }
 
-// The config room's parsers, with a text that says what would have been right.
-template <typename Parser>
-auto parse_as(Parser parser, const std::string& text, const char* expected) {
-  try {
-    return parser(text);
-  } catch (const Error&) {
-    throw Error(CWY_ERR_INVALID, "'{}' is not {}", one_line(text, 80), expected);
-  }
-}
-
 OptionValue parse_unbounded(const OptionSchema& schema, const std::string& text) {
   OptionValue value;
   value.text = text;
+  const std::string line = one_line(text, 80);  // which messages have
   if (schema.type == "int") {
-    value.integer = parse_as(parse_integer, text, "an integer (of 64 bits)");
+    value.integer = parse_integer(line);
   } else if (schema.type == "bool") {
-    value.flag = parse_as(parse_bool, text, "true or false");
+    value.flag = parse_bool(line);
   } else if (schema.type == "size") {
-    value.number = parse_as(parse_size, text, "a size such as 4096, 64KiB or 2M");
+    value.number = parse_size(line);
   } else if (schema.type == "time") {
-    value.number = parse_as(parse_time_ns, text, "a time such as 50us, 1ms or 2s");
+    value.number = parse_time_ns(line);
   } else if (schema.type == "enum") {
     if (std::find(schema.choices.begin(), schema.choices.end(), text) == schema.choices.end()) {
       const auto near = did_you_mean(text, schema.choices);
-      throw Error(CWY_ERR_INVALID, "'{}' is not one of {}{}", one_line(text, 80),
-                  fmt::join(schema.choices, ", "),
+      throw Error(CWY_ERR_INVALID, "'{}' is not one of {}{}", line, fmt::join(schema.choices, ", "),
                   near ? fmt::format("; did you mean '{}'?", *near) : std::string());
     }
   }

@@ -28,8 +28,8 @@ TEST(ConfigErrors, UnknownKeyHasPositionPlaceAndSuggestion) {
 // A plugin's option written one level too high is the commonest slip.
 TEST(ConfigErrors, OptionOutsideOfOptionsNamesItsPlace) {
   EXPECT_THAT(problems_of("conduits: {shm: {ring: 4k}}\n"),
-              ElementsAre("f:1:18: unknown key 'ring' in conduits.shm; did you mean "
-                          "'conduits.shm.options.ring'?"));
+              ElementsAre("f:1:18: unknown key 'ring' in conduits.shm; the plugin's own options "
+                          "stand in 'conduits.shm.options'"));
 }
 
 TEST(ConfigErrors, KeyOfAnotherBlockNamesThatBlock) {

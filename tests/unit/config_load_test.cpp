@@ -280,8 +280,12 @@ TEST(ConfigSets, Mistakes) {
     return check_config(only_sets({set})).problems.text(20);
   };
   EXPECT_EQ(problem("conduits.shm.ring=4k"),
-            "CAUSEWAY_SET: conduits.shm.ring=4k: unknown key 'ring' in conduits.shm; did you mean "
-            "'conduits.shm.options.ring'?");
+            "CAUSEWAY_SET: conduits.shm.ring=4k: unknown key 'ring' in conduits.shm; the plugin's "
+            "own options stand in 'conduits.shm.options'");
+  EXPECT_EQ(problem("report=true timeouts.start=5s"),
+            "CAUSEWAY_SET: report=true timeouts.start=5s: report: expected true or false, found "
+            "'true timeouts.start=5s'; further settings stand behind a comma: "
+            "'timeouts.start=5s'");
   EXPECT_EQ(problem("timeouts.start=5"),
             "CAUSEWAY_SET: timeouts.start=5: timeouts.start: a time needs a unit, as in 5us, 5ms "
             "or 5s");

@@ -44,6 +44,7 @@ TEST(ConfigUnits, BadSizes) {
         "18446744073709551616", "16777216T", "99999999999999999999999", "1e3", "1K ", "nan"}) {
     EXPECT_THAT(error_of(parse_size, text), HasSubstr("'" + text + "'")) << text;
   }
+  EXPECT_EQ(error_of(parse_size, "16777216T"), "'16777216T' is too large");
 }
 
 TEST(ConfigUnits, Times) {
@@ -61,6 +62,7 @@ TEST(ConfigUnits, BadTimes) {
   for (const std::string text : {"", "s", "-1s", "1S", "1Ms", "0.5ns", "1d", "99999999999h"}) {
     EXPECT_NE(error_of(parse_time_ns, text), "") << text;
   }
+  EXPECT_EQ(error_of(parse_time_ns, "99999999999h"), "'99999999999h' is too large");
 }
 
 TEST(ConfigUnits, CanonicalSpellingReadsBack) {

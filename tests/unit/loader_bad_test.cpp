@@ -49,7 +49,7 @@ std::vector<BadCase> built_cases() {
        nullptr},
       {"misnamed", "its manifest names conduit 'other'", nullptr},
       {"bad_name", "'Bad-Name' is not of the form", nullptr},
-      {"bad_default", "manifest option 'ring': its default or bounds: 'plenty' is not a size",
+      {"bad_default", "manifest option 'ring': its default or bounds: expected a size such as",
        nullptr},
       {"no_init", "does not export cwy_conduit_init_v2", nullptr},
       {"undefined", "cannot be loaded: undefined symbol: nobody_defines_this", nullptr},

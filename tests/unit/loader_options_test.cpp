@@ -87,17 +87,18 @@ TEST_F(OptionsTest, WrongQuestionsAreInvalidAndLeaveOutAlone) {
 // Would catch: an error that does not say where the value was written, or what would be right.
 TEST_F(OptionsTest, BadValuesNameOriginOptionAndExpectation) {
   EXPECT_EQ(complaint("ring", "huge"),
-            "site.yaml:12:7: option 'ring' of conduit 'options': 'huge' is not a size such as "
-            "4096, 64KiB or 2M");
+            "site.yaml:12:7: option 'ring' of conduit 'options': expected a size such as 4096, "
+            "64KiB or 2M, found 'huge'");
   EXPECT_EQ(complaint("ring", "1k"),
             "site.yaml:12:7: option 'ring' of conduit 'options': '1k' is below the minimum, 4KiB");
   EXPECT_EQ(complaint("depth", "101"),
             "site.yaml:12:7: option 'depth' of conduit 'options': '101' is above the maximum, 100");
-  EXPECT_NE(complaint("depth", "4x").find("not an integer"), std::string::npos);
-  EXPECT_NE(complaint("depth", "99999999999999999999").find("not an integer"), std::string::npos);
-  EXPECT_NE(complaint("depth", "").find("not an integer"), std::string::npos);
-  EXPECT_NE(complaint("quick", "yes").find("'yes' is not true or false"), std::string::npos);
-  EXPECT_NE(complaint("pause", "5").find("not a time"), std::string::npos);
+  EXPECT_NE(complaint("depth", "4x").find("expected a whole number"), std::string::npos);
+  EXPECT_NE(complaint("depth", "99999999999999999999").find("is too large"), std::string::npos);
+  EXPECT_NE(complaint("depth", "").find("expected a whole number"), std::string::npos);
+  EXPECT_NE(complaint("quick", "yes").find("expected true or false, found 'yes'"),
+            std::string::npos);
+  EXPECT_NE(complaint("pause", "5").find("a time needs a unit"), std::string::npos);
   EXPECT_NE(
       complaint("mode", "eagre").find("not one of eager, lazy, off_line; did you mean 'eager'"),
       std::string::npos)
