@@ -164,6 +164,25 @@ TEST(Load, NetworksTellPeersApart) {
   }
 }
 
+// Would catch: spares that nothing shows, or that are taken for ranks.
+TEST(Load, SparesAreCounted) {
+  Words words = job_of(2, "barrier");
+  words.insert(words.begin() + 4, {"--on-failure=continue", "--spares", "2"});
+  Command job(words);
+  job.start();
+  EXPECT_TRUE(job.wait_for_output("at it", 2, 60 * kSlowdown));
+  YAML::Node seen = shown(job);  // spares may come after the ranks
+  for (int tries = 0; tries < 60 * kSlowdown && number(seen, "spares") < 2; ++tries) {
+    ::usleep(100'000);
+    seen = shown(job);
+  }
+  EXPECT_EQ(number(seen, "spares"), 2u);
+  EXPECT_EQ(number(seen, "ranks"), 2u);
+  EXPECT_EQ(seen["processes"].size(), 2u);
+  EXPECT_THAT(causeway({"ps"}).out, testing::HasSubstr("2 spares"));
+  end(job);
+}
+
 // Would catch: a collective that hangs and does not show on which ranks.
 TEST(Hang, RanksThatACollectiveLacksAreNamed) {
   const auto job = start(2, "barrier");

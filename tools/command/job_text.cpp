@@ -96,6 +96,8 @@ std::string state_text(const std::vector<RankView>& ranks) {
   }
   if (const size_t elsewhere = ranks_elsewhere(ranks); elsewhere != 0)
     parts.push_back(fmt::format("{} elsewhere", elsewhere));
+  if (const uint32_t spares = ranks[0].spares; spares != 0)
+    parts.push_back(fmt::format("{} spare{}", spares, spares == 1 ? "" : "s"));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -240,9 +242,10 @@ std::string json_of(const Jobs& jobs) {
     const RankView& first = job.second[0];
     return fmt::format(
         R"({{"job":{},"launcher":{},"program":{},"ranks":{},"ranks_here":{},"ranks_elsewhere":{},)"
-        R"("age_s":{:.1f},"state":"{}","processes":{}}})",
+        R"("spares":{},"age_s":{:.1f},"state":"{}","processes":{}}})",
         json_text(job.first), first.launcher, json_text(first.program), first.ranks,
-        job.second.size(), ranks_elsewhere(job.second), first.age_s(), state_text(job.second),
+        job.second.size(), ranks_elsewhere(job.second), first.spares, first.age_s(),
+        state_text(job.second),
         json_each(job.second, [](const RankView& rank) { return json_of(rank); }));
   });
 }

@@ -128,7 +128,7 @@ bool read_mark(RankView& view, const ProcessStat& stat) {
   const auto up_ns =
       static_cast<uint64_t>(up.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(up.tv_nsec);
   view.began_ns = now_ns() - up_ns + stat.started * (1'000'000'000 / ticks);
-  return !view.job.empty() && view.rank < view.ranks;  // beyond: spares
+  return !view.job.empty() && view.ranks != 0;
 }
 
 // The launcher's process is in the name of its job, where that is of this host: the parent of a
@@ -284,6 +284,7 @@ void JobViewer::find_pages() {
   if (processes == nullptr || ::faccessat(::dirfd(processes.get()), "stat", F_OK, 0) != 0)
     throw Error(CWY_ERR_UNSUPPORTED, "ranks are found in /proc, which is not mounted here");
   std::map<pid_t, Page> known = std::exchange(pages_, {});
+  spares_.clear();
   while (const dirent* entry = ::readdir(processes.get())) {
     const auto pid = static_cast<pid_t>(std::atol(entry->d_name));
     struct stat info {};
@@ -298,8 +299,12 @@ void JobViewer::find_pages() {
     }
     RankView outside;
     outside.pid = pid;
-    if (!look_for_page(pid, living_thread(pid, stat)) && read_mark(outside, stat))
-      pages_[pid].mark = std::move(outside);
+    if (!look_for_page(pid, living_thread(pid, stat)) && read_mark(outside, stat)) {
+      if (outside.rank < outside.ranks)
+        pages_[pid].mark = std::move(outside);
+      else
+        ++spares_[outside.job];
+    }
     const auto found = pages_.find(pid);
     if (found == pages_.end()) continue;
     found->second.started = stat.started;
@@ -360,6 +365,7 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
   for (auto& [id, ranks] : jobs) {
     for (RankView& view : ranks) read_page(view);
     put_in_order(ranks);
+    ranks[0].spares = spares_[id];
   }
   return jobs;
 }

@@ -28,6 +28,7 @@ struct RankView {
   pid_t pid = 0, launcher = 0;
   bool outside = false;  // it shows nothing: it has not called the library, or left it by exec
   uint32_t rank = 0, ranks = 0, ranks_here = 0, epoch = 0, phase = 0;
+  uint32_t spares = 0;  // in a job's first: its processes here that wait for a place
   uint64_t began_ns = 0, looked_ns = 0;  // of now_ns()
   char process_state = '?';              // as /proc has it
   uint64_t resident = 0, shared = 0, processor_ns = 0;
@@ -75,6 +76,7 @@ class JobViewer {
   void read_page(RankView& view);
 
   std::map<pid_t, Page> pages_;
+  std::map<std::string, uint32_t> spares_;  // that wait, of each job
   std::set<pid_t> refused_;
 };
 
