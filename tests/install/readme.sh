@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the ten-line program out of README.md, builds it as README.md says, and runs it over both
+# Takes the first program out of README.md, builds it as README.md says, and runs it over both
 # transports.
 # Usage: readme.sh README TREE WORK_DIR CC
 # Catches: a first program that does not compile, or does not do what the text promises.
