@@ -70,7 +70,8 @@ void Fleet::spawn() {
   // After the agents, which keep what the caller had. An agent that has ended is noticed as such.
   ::signal(SIGPIPE, SIG_IGN);
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
-    Invitation invitation{i, secrets_[i], port_, options_.start_s, addresses};
+    Invitation invitation{i,        secrets_[i], port_, options_.start_s, options_.hosts.encrypt,
+                          addresses};
     const std::string line = invitation.pack();  // less than a pipe holds
     [[maybe_unused]] const ssize_t n = ::write(hosts_[i].agent.in.get(), line.data(), line.size());
   }
@@ -172,7 +173,11 @@ void Fleet::join(uint32_t host, UniqueFd socket) {
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   hosts_[host].state = State::joined;
-  hosts_[host].channel = Channel(std::move(socket), epoll_, kLink | host);
+  std::unique_ptr<Cipher> cipher;
+  if (options_.hosts.encrypt)
+    cipher = std::make_unique<Cipher>(Cipher::Side::launcher, secrets_[host]);
+  hosts_[host].channel = Channel(std::move(socket), std::move(cipher));
+  hosts_[host].channel.attend(epoll_, kLink | host);
   const bool complete = std::all_of(hosts_.begin(), hosts_.end(),
                                     [](const Host& each) { return each.state == State::joined; });
   if (!complete || start_failed_) return;

@@ -16,7 +16,7 @@ namespace causeway::launch {
 namespace {
 
 constexpr char kMagic[] = "CWYRLY01";
-constexpr const char* kLineHead = "causeway-relay-1";
+constexpr const char* kLineHead = "causeway-relay-2";
 
 std::string_view view_of(const Key& key) {
   return {reinterpret_cast<const char*>(key.data()), key.size()};
@@ -58,7 +58,8 @@ std::string Invitation::pack() const {
   for (const uint8_t byte : secret) hex += fmt::format("{:02x}", byte);
   std::string list;
   for (const std::string& address : addresses) list += (list.empty() ? "" : ",") + address;
-  return fmt::format("{} {} {} {} {:.0f} {}\n", kLineHead, host, hex, port, limit_s * 1e3, list);
+  return fmt::format("{} {} {} {} {:.0f} {:d} {}\n", kLineHead, host, hex, port, limit_s * 1e3,
+                     encrypted, list);
 }
 
 Invitation Invitation::unpack(const std::string& line) {
@@ -66,7 +67,8 @@ Invitation Invitation::unpack(const std::string& line) {
   std::string head, hex, list;
   Invitation invitation;
   double limit_ms = 0.0;
-  in >> head >> invitation.host >> hex >> invitation.port >> limit_ms >> list;
+  in >> head >> invitation.host >> hex >> invitation.port >> limit_ms >> invitation.encrypted >>
+      list;
   if (head.rfind("causeway-relay-", 0) == 0 && head != kLineHead)
     throw Error(CWY_ERR_INVALID,
                 "the launcher is of another version ({}, here {}); install the "

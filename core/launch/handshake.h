@@ -4,7 +4,7 @@
 // starts it: never in arguments or the environment, which others can read. Each side then proves
 // with a keyed hash over both sides' random numbers that it knows the secret; the secret itself
 // never goes over the network, so a relay that tries an address where something else listens gives
-// nothing away. What follows is not encrypted, like the ranks' own traffic.
+// nothing away. What follows is encrypted (cipher.h) where the user asks for it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct Invitation {
   uint32_t host = 0;
   Key secret{};
   uint16_t port = 0;
-  double limit_s = 0.0;                // for the relay to reach the launcher
+  double limit_s = 0.0;  // for the relay to reach the launcher
+  bool encrypted = false;
   std::vector<std::string> addresses;  // numeric, of the launcher, to be tried in this order
 
   std::string pack() const;                      // one line, with its newline

@@ -107,10 +107,10 @@ int run_relay() {
     launch::Front front("relay", order.kill_grace_s,
                         launch::SessionDir(launch::relay_session(order)));
     // The end of the keeper must be the end of the connection.
-    front.after_fork([&joined] { joined.socket.reset(); });
+    front.after_fork([&joined] { joined.link = {}; });
     return front.run([&joined](const launch::SessionDir& session, UniqueFd to_front,
                                const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
-      return std::make_unique<launch::Relay>(joined.order, session, std::move(joined.socket),
+      return std::make_unique<launch::Relay>(joined.order, session, std::move(joined.link),
                                              std::move(to_front), mask);
     });
   } catch (const Error& e) {

@@ -17,6 +17,7 @@ struct HostsOptions {
   std::vector<std::string> places;  // host of every rank, then of every spare; empty: this host
   std::string agent;                // command that starts relays; empty: ssh
   std::string address;              // numeric, of this machine for the relays; empty: all it has
+  bool encrypt = false;             // what is said to the relays, and by them
   std::string program;              // path of `causeway` on the hosts
   std::string directory;            // where the ranks start; empty: where the agent leads
 };

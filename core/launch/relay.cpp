@@ -31,14 +31,15 @@ Crew::Plan plan_of(const StartOrder& order, const SessionDir& session, const sig
 
 }  // namespace
 
-Relay::Relay(const StartOrder& order, const SessionDir& session, UniqueFd socket, UniqueFd front_fd,
+Relay::Relay(const StartOrder& order, const SessionDir& session, Channel link, UniqueFd front_fd,
              const sigset_t& caller_mask)
     : order_(order),
       session_(session),
       front_(std::move(front_fd)),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      link_(std::move(link)) {
   child_signals_ = child_signals();
-  link_ = Channel(std::move(socket), epoll_.get(), kLink);
+  link_.attend(epoll_.get(), kLink);
   WorkforceEvents& events = *this;
   crew_ = std::make_unique<Crew>(plan_of(order, session, caller_mask), events, epoll_.get());
 }
@@ -67,6 +68,7 @@ int Relay::supervise() {
   watch_readable(epoll_.get(), front_.get(), kFront);
   watch_readable(epoll_.get(), child_signals_.get(), kChild);
   start_processes();
+  on_link();  // words that came with the order
   bool told_done = false;
   while (!over_) {
     if (!told_done && crew_->quiet()) {

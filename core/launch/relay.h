@@ -20,8 +20,8 @@ namespace causeway::launch {
 
 class Relay final : public Keeper, private WorkforceEvents {
  public:
-  // `socket`: to the launcher, which has sent `order` over it. `front_fd` as for Job.
-  Relay(const StartOrder& order, const SessionDir& session, UniqueFd socket, UniqueFd front_fd,
+  // `link`: to the launcher, which has sent `order` over it. `front_fd` as for Job.
+  Relay(const StartOrder& order, const SessionDir& session, Channel link, UniqueFd front_fd,
         const sigset_t& caller_mask);
 
   void spawn() override;

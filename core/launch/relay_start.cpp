@@ -1,6 +1,5 @@
 #include "launch/relay_start.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
 #include "launch/addresses.h"
@@ -61,17 +59,15 @@ UniqueFd reach(const Invitation& invitation) {
 }
 
 // The order comes when all hosts are there. Nothing but signs of life comes before it.
-StartOrder await_order(int socket, double limit_s) {
-  const auto take = [socket, until = now_s() + limit_s](size_t size) {
-    return receive(socket, size, until, "the launcher did not give the order to start",
-                   "the launcher has ended");
-  };
+StartOrder await_order(Channel& link, double limit_s) {
+  const double until = now_s() + limit_s;
   for (;;) {
-    uint32_t head[2];
-    std::memcpy(head, take(sizeof head).data(), sizeof head);
-    if (head[0] > kLongestFrame) throw Error(CWY_ERR_INVALID, "the launcher talks nonsense");
-    const std::string body = take(head[0]);
-    if (static_cast<Word>(head[1]) == Word::start) return StartOrder::unpack(body);
+    const std::vector<Frame> next = link.pump(1);
+    if (!next.empty() && next[0].word == Word::start) return StartOrder::unpack(next[0].body);
+    if (!next.empty()) continue;
+    if (!link) throw Error(CWY_ERR_UNREACHABLE, "the launcher has ended");
+    if (!link.wait(until))
+      throw Error(CWY_ERR_TIMEOUT, "the launcher did not give the order to start");
   }
 }
 
@@ -80,12 +76,15 @@ StartOrder await_order(int socket, double limit_s) {
 Joined join_launcher(int invitation_fd) {
   const Invitation invitation = Invitation::unpack(read_line(invitation_fd));
   Joined joined;
-  joined.socket = reach(invitation);
+  UniqueFd socket = reach(invitation);
   const int yes = 1;
-  ::setsockopt(joined.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  std::unique_ptr<Cipher> cipher;
+  if (invitation.encrypted)
+    cipher = std::make_unique<Cipher>(Cipher::Side::relay, invitation.secret);
+  joined.link = Channel(std::move(socket), std::move(cipher));
   // The launcher itself gives up after the limit; the rest covers what is under way.
-  joined.order = await_order(joined.socket.get(), invitation.limit_s + kOneAddress);
-  ::fcntl(joined.socket.get(), F_SETFL, O_NONBLOCK);
+  joined.order = await_order(joined.link, invitation.limit_s + kOneAddress);
   return joined;
 }
 

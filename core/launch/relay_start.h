@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "base/unique_fd.h"
 #include "launch/start_order.h"
+#include "launch/wire.h"
 
 namespace causeway::launch {
 
 struct Joined {
   StartOrder order;
-  UniqueFd socket;  // non-blocking
+  Channel link;
 };
 
 // Reads the invitation from `invitation_fd`, reaches the launcher, proves to be the invited relay

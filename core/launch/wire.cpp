@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "launch/addresses.h"
 #include "launch/clock.h"
 #include "launch/watch.h"
 
@@ -19,14 +20,28 @@ std::string_view Unpacker::bytes(size_t size) {
   return taken;
 }
 
-Channel::Channel(UniqueFd socket, int epoll, uint64_t tag)
-    : socket_(std::move(socket)), epoll_(epoll), tag_(tag), heard_at_(now_s()), sent_at_(now_s()) {
+Channel::Channel(UniqueFd socket, std::unique_ptr<Cipher> cipher)
+    : socket_(std::move(socket)),
+      cipher_(std::move(cipher)),
+      heard_at_(now_s()),
+      sent_at_(now_s()) {
+  write_out();
+}
+
+void Channel::attend(int epoll, uint64_t tag) {
+  epoll_ = epoll;
+  tag_ = tag;
   watch_readable(epoll_, socket_.get(), tag_);
+  watch();
+}
+
+bool Channel::wait(double until) const {
+  return wait_readable(socket_.get(), until);
 }
 
 void Channel::watch() {
   const bool wanted = out_at_ < outgoing_.size();
-  if (wanted == wants_out_ || !socket_) return;
+  if (wanted == wants_out_ || !socket_ || epoll_ < 0) return;
   wants_out_ = wanted;
   epoll_event event{};
   event.events = EPOLLIN | (wanted ? EPOLLOUT : 0u);
@@ -47,13 +62,15 @@ void Channel::fail(const std::string& why) {
 void Channel::send(Word word, std::string_view body) {
   if (!socket_) return;
   const uint32_t head[2] = {static_cast<uint32_t>(body.size()), static_cast<uint32_t>(word)};
-  outgoing_.append(reinterpret_cast<const char*>(head), sizeof head);
-  outgoing_.append(body);
+  std::string frame(reinterpret_cast<const char*>(head), sizeof head);
+  frame.append(body);
+  cipher_ ? cipher_->put(frame) : void(outgoing_.append(frame));
   sent_at_ = now_s();
   write_out();
 }
 
 void Channel::write_out() {
+  if (cipher_) outgoing_.append(cipher_->to_send());
   while (socket_ && out_at_ < outgoing_.size()) {
     const ssize_t n = ::send(socket_.get(), outgoing_.data() + out_at_, outgoing_.size() - out_at_,
                              MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -72,15 +89,14 @@ void Channel::write_out() {
   watch();
 }
 
-std::vector<Frame> Channel::pump() {
-  std::vector<Frame> frames;
-  write_out();
+void Channel::read_in() {
   // Bounded, so that one busy host does not keep the others waiting.
   for (size_t budget = 4 << 20; socket_ && budget > 0;) {
     char chunk[64 << 10];
     const ssize_t n = ::recv(socket_.get(), chunk, sizeof chunk, MSG_DONTWAIT);
     if (n > 0) {
-      incoming_.append(chunk, static_cast<size_t>(n));
+      const std::string_view came(chunk, static_cast<size_t>(n));
+      cipher_ ? cipher_->take(came, incoming_) : void(incoming_.append(came));
       heard_at_ = now_s();
       budget -= std::min(budget, static_cast<size_t>(n));
       continue;
@@ -89,9 +105,15 @@ std::vector<Frame> Channel::pump() {
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     fail(n == 0 ? "the connection was closed" : std::strerror(errno));
   }
+}
+
+std::vector<Frame> Channel::pump(size_t most) {
+  std::vector<Frame> frames;
+  read_in();
+  write_out();  // for what has waited, or answers what was read
   size_t at = 0;
   uint32_t head[2];
-  while (incoming_.size() - at >= sizeof head) {
+  while (frames.size() < most && incoming_.size() - at >= sizeof head) {
     std::memcpy(head, incoming_.data() + at, sizeof head);
     if (head[0] > kLongestFrame)
       throw Error(CWY_ERR_INVALID, "a message of {} bytes was announced", head[0]);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "launch/cipher.h"
 #include "spawn/rank_process.h"
 
 namespace causeway::launch {
@@ -139,14 +141,19 @@ struct Frame {
 class Channel {
  public:
   Channel() = default;
-  // Watches the socket with `epoll` under `tag`.
-  Channel(UniqueFd socket, int epoll, uint64_t tag);
+  // `cipher`: all is encrypted.
+  explicit Channel(UniqueFd socket, std::unique_ptr<Cipher> cipher = nullptr);
 
+  // Events of `epoll` that carry `tag` ask for pump().
+  void attend(int epoll, uint64_t tag);
   explicit operator bool() const { return static_cast<bool>(socket_); }
   void send(Word word, std::string_view body = {});
-  // The socket can be read or written: frames that have come. Closes itself at the end of the
-  // connection or when it fails; why() says so. Throws Error when the peer sends nonsense.
-  std::vector<Frame> pump();
+  // The socket can be read or written, or frames were left: the first `most` that have come. Closes
+  // itself at the end of the connection or when it fails; why() says so. Throws Error when the peer
+  // sends nonsense.
+  std::vector<Frame> pump(size_t most = SIZE_MAX);
+  // Blocks until there is something to read; false where `until` has come before.
+  bool wait(double until) const;
   // Sends what is left, until then at most.
   void drain(double until);
   void close();
@@ -159,10 +166,12 @@ class Channel {
 
  private:
   void write_out();
+  void read_in();
   void fail(const std::string& why);
   void watch();
 
   UniqueFd socket_;
+  std::unique_ptr<Cipher> cipher_;
   int epoll_ = -1;
   uint64_t tag_ = 0;
   bool wants_out_ = false;

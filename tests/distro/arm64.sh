@@ -34,7 +34,7 @@ mkdir -p "$work/root"
 unset CFLAGS CXXFLAGS LDFLAGS CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS || true
 fail() { tail -60 "$work/out" 2>/dev/null || true; echo "arm64: $*"; exit 1; }
 mmdebstrap --variant=extract --architectures=arm64 --include="libc6-dev,libstdc++-12-dev,libpmix-dev,libhwloc-dev,\
-libyaml-cpp-dev,libcli11-dev,libfmt-dev,libgtest-dev,libgmock-dev,zlib1g-dev" "$suite" - 2>"$work/out" |
+libyaml-cpp-dev,libcli11-dev,libfmt-dev,libgtest-dev,libgmock-dev,libssl-dev,zlib1g-dev" "$suite" - 2>"$work/out" |
   tar -xf - -C "$work/root" ./lib ./usr/lib ./usr/include ./usr/share || true
 # The emulator looks for every file there first, so it has no more than libraries.
 [ -e "$work/root/usr/include/gtest/gtest.h" ] ||

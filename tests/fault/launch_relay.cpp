@@ -80,7 +80,8 @@ void talk(Channel& link, const std::string& mode) {
 // Until the launcher has had enough.
 void misbehave(UniqueFd socket, const std::string& mode) {
   const UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  Channel link(std::move(socket), epoll.get(), 0);
+  Channel link(std::move(socket));
+  link.attend(epoll.get(), 0);
   while (link) {
     epoll_event event{};
     ::epoll_wait(epoll.get(), &event, 1, 100);

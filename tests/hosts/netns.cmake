@@ -11,6 +11,11 @@ foreach(case exchange streams statuses killed interrupted cut continue spares)
 endforeach()
 
 add_executable(bad_cable bad_cable.cpp)
+add_executable(eavesdrop eavesdrop.cpp)
+if(OPENSSL_FOUND)
+  netns_test(launch.encrypted netns_launch_test.sh $<TARGET_FILE:causeway>
+    $<TARGET_FILE:launch_rank> encrypted $<TARGET_FILE:eavesdrop>)
+endif()
 add_executable(over_cable over_cable.cpp)
 target_compile_definitions(over_cable PRIVATE GASNET_SEQ=1)
 target_link_libraries(over_cable PRIVATE causeway_lib)

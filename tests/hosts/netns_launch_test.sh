@@ -1,9 +1,10 @@
 #!/bin/bash
-# netns_launch_test.sh CAUSEWAY LAUNCH_RANK CASE
+# netns_launch_test.sh CAUSEWAY LAUNCH_RANK CASE [EAVESDROP]
 # The launcher on two hosts that share nothing but a cable, with programs that only use the
 # bootstrap. Would catch: ranks of two hosts taken for neighbors because the kernel is the same,
 # cards, output, input, statuses or signals that do not cross, a lost host that is not noticed or
-# not named, processes and files that stay on a host when launcher, relay or cable is gone.
+# not named, processes and files that stay on a host when launcher, relay or cable is gone; words
+# that can be read on the cable although they are to be encrypted.
 causeway=$1 rank=$2 case=$3
 . "$(dirname "$0")/netns.sh"
 make_hosts
@@ -52,6 +53,45 @@ case $case in
       <"$work/numbers" >"$work/out" 2>&1
     expect_status 0 $? input
     expect_line "rank 3 read $(wc -c <"$work/numbers") bytes"
+    ;;
+  encrypted)
+    word=open-sesame-$$
+    # The word is in the order to start, and comes back as output.
+    for how in "" --encrypt; do
+      ip netns exec $host_a "$4" cwy0 $word >"$work/ear" &
+      ear=$!
+      for attempt in $(seq 1 100); do [ -s "$work/ear" ] && break; sleep 0.05; done
+      run_hosts $how -x PASSWORD=$word --timeout 60 -- sh -c 'echo "rank $PMIX_RANK has $PASSWORD"'
+      expect_status 0 $? "job $how"
+      expect_line "rank 3 has $word"
+      kill -TERM $ear && wait $ear || fail "nothing listened on the cable"
+      heard=$(sed -n 's/^heard \([0-9]*\) of [1-9].*/\1/p' "$work/ear")
+      case $how,$heard in
+        ,0 | ,) fail "the listener hears nothing that is not encrypted: $(cat "$work/ear")" ;;
+        --encrypt,0) ;;
+        --encrypt,*) fail "the cable carries the word: $(cat "$work/ear")" ;;
+      esac
+    done
+    # Whole lines, and more than windows hold, both ways; a host that is lost; a rank that fails.
+    run_hosts --encrypt --timeout 60 -- "$rank" print=20000
+    expect_status 0 $? output
+    [ "$(grep -c 'end$' "$work/out")" = 80000 ] || fail "$(grep -c 'end$' "$work/out") lines of 80000"
+    seq 1 200000 >"$work/numbers"
+    timeout -k 10 120 ip netns exec $host_a "$causeway" run --host-file "$work/hosts" --encrypt \
+      --agent "ip netns exec %h" --stdin 3 --timeout 60 -- "$rank" @3:stdin \
+      <"$work/numbers" >"$work/out" 2>&1
+    expect_status 0 $? input
+    expect_line "rank 3 read $(wc -c <"$work/numbers") bytes"
+    run_hosts --encrypt --timeout 60 -- "$rank" init exchange @3:kill=9 fence finalize
+    expect_status 137 $? "killed rank"
+    expect_line "rank 3 (pid [0-9]*, host $host_b) was killed by signal 9"
+    run_hosts --encrypt $quick --timeout 60 -- "$rank" init exchange pid sleep=60 &
+    job=$!
+    await 'rank . pid' 4
+    ip -n $host_b link set cwy0 down
+    wait $job
+    expect_status 137 $? "host lost"
+    ip -n $host_b link set cwy0 up
     ;;
   statuses)
     run_hosts --timeout 60 -- "$rank" init exchange @3:kill=9 fence finalize

@@ -53,8 +53,8 @@ def needed():
     """The oldest versions that the build takes, by their name in lower case."""
     oldest = dict(re.findall(r"(pmix|hwloc)>=([\d.]+)", top))
     oldest["cmake"] = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", top).group(1)
-    for conduit in ("ofi", "ucx"):
-        rule = read(source, "plugins", "conduit", conduit, "CMakeLists.txt")
+    for room in ("plugins/conduit/ofi", "plugins/conduit/ucx", "core/launch"):
+        rule = read(source, room, "CMakeLists.txt")
         module, least = re.search(r"causeway_library\(\w+ \w+ (\S+) (\S+)", rule).groups()
         oldest[module] = least
     return oldest
@@ -225,7 +225,7 @@ def run_spack_test(recipe, spec):
 # ---- what EasyBuild gives a recipe ----
 PARAMETERS = set("""easyblock name version homepage description toolchain toolchainopts sources builddependencies dependencies
   osdependencies configopts build_type sanity_check_paths sanity_check_commands moduleclass""".split())
-CONSTANTS = {"SHLIB_EXT": "so", "OS_PKG_IBVERBS_DEV": ("libibverbs-dev", "libibverbs-devel", "rdma-core-devel")}
+CONSTANTS = {"SHLIB_EXT": "so", "OS_PKG_IBVERBS_DEV": ("libibverbs-dev", "libibverbs-devel", "rdma-core-devel"), "SYSTEM": {}}
 
 
 def check_easybuild(text, file_name, run=False):
@@ -248,7 +248,7 @@ def check_easybuild(text, file_name, run=False):
         if not part.startswith("IDENTITY_"):
             wanted = "OFF" if part in NEVER_BUILT else "ON"
             expect(chosen.get("CAUSEWAY_WITH_" + part) == wanted, f"CAUSEWAY_WITH_{part} is {chosen.get('CAUSEWAY_WITH_' + part, 'left out')}, not {wanted}")
-    given = {name.lower(): had for name, had in said["dependencies"] + said["builddependencies"]}
+    given = {name.lower(): had for name, had, *_ in said["dependencies"] + said["builddependencies"]}
     for name, least in needed().items():
         expect(name in given and number(given[name]) >= number(least), f"{name} is {given.get(name)}, and the build takes {least}")
     for path in said["sanity_check_paths"]["files"] + said["sanity_check_paths"]["dirs"]:

@@ -67,7 +67,7 @@ const std::map<std::string, std::string>& values() {
       {"--fail-recovered", ""},   {"--export", "COLOUR=[deep, blue]"},
       {"--output-dir", "/tmp/a"}, {"--bind", "core"},
       {"--display", ""},          {"--map", "numa"},
-      {"--debug", "tmux"}};
+      {"--debug", "tmux"},        {"--encrypt", ""}};
   return table;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "launch/agent.h"
+#include "launch/cipher.h"
 #include "launch/handshake.h"
 #include "launch/host_file.h"
 #include "launch/siphash.h"
@@ -181,15 +182,61 @@ TEST(Handshake, InvitationsSurviveTheirLine) {
   invitation.secret = random_key();
   invitation.port = 4711;
   invitation.limit_s = 2.5;
+  invitation.encrypted = true;
   invitation.addresses = {"10.0.0.1", "fd00::1"};
   const Invitation read = Invitation::unpack(invitation.pack());
   EXPECT_EQ(read.host, 3u);
   EXPECT_EQ(read.secret, invitation.secret);
   EXPECT_EQ(read.port, 4711);
   EXPECT_DOUBLE_EQ(read.limit_s, 2.5);
+  EXPECT_TRUE(read.encrypted);
   EXPECT_EQ(read.addresses, invitation.addresses);
   EXPECT_THROW(Invitation::unpack("hello\n"), Error);
-  EXPECT_THROW(Invitation::unpack("causeway-relay-2 0 00 1 1 a\n"), Error);
+  EXPECT_THROW(Invitation::unpack("causeway-relay-1 0 00 1 1 a\n"), Error);
+}
+
+// Bytes from one end to the other, until neither has any left.
+void carry(Cipher& from, std::string& from_says, Cipher& to, std::string& to_says) {
+  for (bool moved = true; moved;) {
+    const std::string there = from.to_send();
+    if (!there.empty()) to.take(there, to_says);
+    const std::string back = to.to_send();
+    if (!back.empty()) from.take(back, from_says);
+    moved = !there.empty() || !back.empty();
+  }
+}
+
+// Would catch: words lost or changed on the way, or that can be read there; another key that does
+// as well; a change that nobody notices.
+TEST(Encryption, KeepsWordsAndNoticesStrangers) {
+  if (!Cipher::is_built_in()) GTEST_SKIP() << "built without OpenSSL";
+  const Key secret = random_key();
+  Cipher launcher(Cipher::Side::launcher, secret), relay(Cipher::Side::relay, secret);
+  std::string to_launcher, to_relay, large(3 << 20, 'x');
+  launcher.put("before the sides have agreed");
+  carry(relay, to_relay, launcher, to_launcher);
+  EXPECT_EQ(to_relay, "before the sides have agreed");
+  relay.put(large);
+  const std::string on_the_way = relay.to_send();
+  EXPECT_EQ(on_the_way.find("xxxxxxxx"), std::string::npos);
+  EXPECT_GT(on_the_way.size(), large.size());
+  for (size_t at = 0; at < on_the_way.size(); at += 100'000)
+    launcher.take(std::string_view(on_the_way).substr(at, 100'000), to_launcher);
+  EXPECT_EQ(to_launcher, large);
+
+  relay.put("the next word");
+  std::string changed = relay.to_send();
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  EXPECT_THROW(launcher.take(changed, to_launcher), Error);
+
+  Cipher knows(Cipher::Side::launcher, secret), guesses(Cipher::Side::relay, random_key());
+  to_launcher.clear();
+  knows.put("the order");
+  guesses.put("a lie");
+  EXPECT_THROW(carry(guesses, to_relay, knows, to_launcher), Error);
+  EXPECT_EQ(to_launcher, "");
+  Cipher other(Cipher::Side::launcher, secret);
+  EXPECT_THROW(other.take("GET / HTTP/1.1\r\n\r\n", to_launcher), Error);
 }
 
 // Would catch: a reader that trusts lengths from the network.

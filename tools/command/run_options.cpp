@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "config/set_text.h"
+#include "launch/cipher.h"
 #include "launch/find_program.h"
 #include "launch/host_file.h"
 #include "launch/panes.h"
@@ -138,6 +139,7 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
     refuse(!run.address.empty(), "--address");
     refuse(!run.relay.empty(), "--relay");
     refuse(run.per_host != 0, "--per-host");
+    refuse(run.encrypt, "--encrypt");
     return;
   }
   Placement how;
@@ -158,6 +160,10 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   if (launch.ranks == 0) throw Error(CWY_ERR_INVALID, "the hosts have no slot for a rank");
   launch.hosts.agent = run.agent;
   launch.hosts.address = run.address;
+  launch.hosts.encrypt = run.encrypt;
+  if (run.encrypt && !causeway::launch::Cipher::is_built_in())
+    throw Error(CWY_ERR_UNSUPPORTED,
+                "--encrypt needs OpenSSL, without which this `causeway` was built");
   launch.hosts.program = run.relay.empty() ? own_program() : run.relay;
   launch.hosts.directory = run.directory.empty() ? absolute("") : run.directory;
 }
@@ -274,6 +280,10 @@ void add_host_options(Options& run, RunOptions& options) {
              "Numeric address of this machine for the other hosts; default: all it has")
       .in_group(group);
   run.option("--relay", options.relay, "Path of `causeway` on the hosts; default: that of this one")
+      .in_group(group);
+  run.flag("--encrypt", options.encrypt,
+           "Encrypt what goes between this command and the hosts (input, output, the ranks' "
+           "exchanges at the start), by TLS; what the ranks send each other is not")
       .in_group(group);
   run.option("--first-host-program", options.first_host_program,
              "Program on the first host, with the same arguments")

@@ -18,6 +18,7 @@ struct RunOptions {
   std::string agent;
   std::string address;
   std::string relay;
+  bool encrypt = false;
   std::string directory;
   std::string first_host_program;
   std::string on_failure;

@@ -52,6 +52,7 @@ class Causeway(CMakePackage):
         description="Names of GASNet's conduits and tools and of GPI-2 to install; none beside their packages",
     )
     variant("hier", default=True, description="Collective algorithms of teams that share memory")
+    variant("tls", default=True, description="Encryption of what launchers say between hosts")
     variant("gaspi", default=True, description="GASPI 17.1")
     variant("fortran", default=True, when="+gaspi", description="GASPI's Fortran module")
 
@@ -68,6 +69,7 @@ class Causeway(CMakePackage):
     depends_on("libfabric@1.17:", when="conduits=ofi")
     depends_on("ucx@1.13:", when="conduits=ucx")
     depends_on("rdma-core@44:", when="conduits=verbs")
+    depends_on("openssl@3:", when="+tls")
 
     requires("platform=linux", msg="Causeway is for Linux")
     requires("target=x86_64:", msg="Causeway has been tried on x86-64 only")
@@ -91,6 +93,7 @@ class Causeway(CMakePackage):
         args = [self.define("CAUSEWAY_WITH_" + part, built) for part, built in parts.items()]
         args += [
             self.define_from_variant("CAUSEWAY_WITH_HIER", "hier"),
+            self.define_from_variant("CAUSEWAY_WITH_TLS", "tls"),
             self.define_from_variant("CAUSEWAY_WITH_GASPI", "gaspi"),
             self.define("CAUSEWAY_WITH_FORTRAN", spec.satisfies("+fortran")),
             # Manual pages of sections 5 and 7 need lowdown, for which Spack has no recipe.
