@@ -1,7 +1,8 @@
 #!/bin/sh
 # The house stays as small as it is: prints each figure of sizes.list beside its ceiling and its target.
-# Usage: sizes.sh SOURCE_DIR [STRIP LIBRARY]
-# Catches: a figure over its ceiling. The size of a library that is not there is left out.
+# Usage: sizes.sh SOURCE_DIR [STRIP LIBRARY VERSION_OF_GCC]
+# Catches: a figure over its ceiling. The size of a library that is not there, or that no version of the list has
+# made, is left out.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/files.sh"
@@ -21,8 +22,8 @@ measure() {
   case $1 in
     kernel_lines) echo "$sources" | grep -E "^core/(($rooms)/|wiring)" | lines_of ;;
     production_lines) echo "$sources" | lines_of ;;
-    library_bytes)
-      [ -e "$library" ] || return 0
+    library_bytes_gcc*)
+      [ -e "$library" ] && [ "${1#library_bytes_gcc}" = "${version%%.*}" ] || return 0
       stripped=$(mktemp)
       "$strip" -o "$stripped" "$library" && wc -c <"$stripped"
       rm -f "$stripped" ;;
@@ -33,12 +34,12 @@ measure() {
   esac
 }
 
-strip=${2:-} library=${3:-}
+strip=${2:-} library=${3:-} version=${4:-}
 status=0
-printf '%-18s %10s %10s %10s\n' figure today ceiling target
+printf '%-20s %10s %10s %10s\n' figure today ceiling target
 while read -r figure ceiling target; do
   today=$(measure "$figure")
-  printf '%-18s %10s %10s %10s\n' "$figure" "${today:--}" "$ceiling" "$target"
+  printf '%-20s %10s %10s %10s\n' "$figure" "${today:--}" "$ceiling" "$target"
   if [ "${today:-0}" -gt "$ceiling" ]; then
     echo "sizes: $figure is $today, more than $ceiling: make it smaller"
     status=1
