@@ -73,6 +73,7 @@ expect_line "over_cable: [1-9][0-9]* rounds, 0 wrong"
 expect_line "is no longer reached over $over (.*); going on over other-$spare"
 expect_line "is reached over $over again"
 expect_line "switches [1-9]"
+! grep 'no part of UCX' "$work/out" || fail "UCX does not take its settings"
 pause=$(sed -n 's/^over_cable: .* longest round \([0-9]*\) ms.*/\1/p' "$work/out")
 grep '^over_cable' "$work/out"
 [ "${pause:-10000}" -lt 1000 ] || fail "a round took $pause ms"

@@ -57,8 +57,7 @@ std::string value_of(const ucp_config_t* config, const std::string& name) {
 cwy_status modify(ucp_config_t* config, const std::string& name, const std::string& value,
                   cwy_err* err, const char* blamed = "") {
   forget_complaint();
-  const ucs_status_t status =
-      ucp_config_modify(config, known_to_transports(name).c_str(), value.c_str());
+  const ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
   if (status == UCS_OK) return CWY_OK;
   return report(err, CWY_ERR_INVALID, "%sUCX does not take %s=%s: %s; see 'ucx_info -cf'", blamed,
                 name.c_str(), value.c_str(), explain(status).c_str());
@@ -66,15 +65,15 @@ cwy_status modify(ucp_config_t* config, const std::string& name, const std::stri
 
 // Sets how long a peer may be silent in the parts of UCX that can notice it. A kernel's probes
 // begin after half of the time, so that all of them are over when it has passed.
-cwy_status modify_keepalive(ucp_config_t* config, uint64_t timeout_ns, cwy_err* err) {
+cwy_status modify_keepalive(ucp_config_t* config, TransportSettings& transports,
+                            uint64_t timeout_ns, cwy_err* err) {
   const uint64_t timeout_s = std::max<uint64_t>(timeout_ns / 1'000'000'000, 3);
   const std::string idle = std::to_string(std::max<uint64_t>(timeout_s / 2, 1)) + "s";
   const std::string interval = std::to_string(std::max<uint64_t>(timeout_s / 6, 1)) + "s";
-  cwy_status status = modify(config, "KEEPALIVE_INTERVAL", interval, err);
-  if (status == CWY_OK) status = modify(config, "TCP_KEEPIDLE", idle, err);
-  if (status == CWY_OK) status = modify(config, "TCP_KEEPINTVL", interval, err);
-  if (status == CWY_OK) status = modify(config, "TCP_KEEPCNT", "3", err);
-  return status;
+  transports.emplace_back("TCP_KEEPIDLE", idle);
+  transports.emplace_back("TCP_KEEPINTVL", interval);
+  transports.emplace_back("TCP_KEEPCNT", "3");
+  return modify(config, "KEEPALIVE_INTERVAL", interval, err);
 }
 
 // Has the user said something about UCX_NAME?
@@ -95,11 +94,9 @@ bool is_widened(const Options& options) {
                       [&](const char* name) { return is_set(options, name); });
 }
 
-cwy_status widen_tcp(ucp_config_t* config, const Options& options, cwy_err* err) {
-  cwy_status status = CWY_OK;
+void widen_tcp(TransportSettings& transports, const Options& options) {
   for (const char* name : kSegments)
-    if (status == CWY_OK && !is_set(options, name)) status = modify(config, name, kSegment, err);
-  return status;
+    if (!is_set(options, name)) transports.emplace_back(name, kSegment);
 }
 
 // Is TCP what reaches other processes, by `tls` or because there is nothing else?
@@ -124,11 +121,10 @@ cwy_status narrow_rails(ucp_config_t* config, const Options& options, cwy_err* e
   return modify(config, kRails, "1", err);
 }
 
-// Applies what the user has set: the context's own settings and TCP's, or another transport's.
+// Applies what the user has set: of the context, or of a transport.
 cwy_status apply(ucp_config_t* config, const std::string& name, const std::string& value,
                  TransportSettings& transports, cwy_err* err) {
-  if (find_value(config, name) || known_to_transports(name) != name)
-    return modify(config, name, value, err, "option 'settings': ");
+  if (find_value(config, name)) return modify(config, name, value, err, "option 'settings': ");
   transports.emplace_back(name, value);
   return CWY_OK;
 }
@@ -159,7 +155,7 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSet
   // objects leave nothing behind when a process is killed.
   cwy_status status = modify(config, "ALLOC_PRIO", "md:posix,thp,md:*,mmap", err);
   if (status == CWY_OK && options.peer_timeout_ns != 0)
-    status = modify_keepalive(config, options.peer_timeout_ns, err);
+    status = modify_keepalive(config, transports, options.peer_timeout_ns, err);
   if (status == CWY_OK) status = leave_system_v(config, options, err);
   constexpr const char* kDirectory = "POSIX_DIR";
   if (!only_tcp(options.tls) && !is_set(options, kDirectory)) {
@@ -171,7 +167,7 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSet
   constexpr const char* kNewer = "PROTO_ENABLE";
   if (status == CWY_OK && !is_set(options, kNewer) && value_of(config, kNewer) == "y")
     status = modify(config, kNewer, "n", err);
-  if (status == CWY_OK) status = widen_tcp(config, options, err);
+  widen_tcp(transports, options);
   if (status == CWY_OK) status = narrow_rails(config, options, err);
   for (const auto& [name, value] : options.settings)
     if (status == CWY_OK) status = apply(config, name, value, transports, err);

@@ -92,15 +92,6 @@ cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
   return r.status() == CWY_OK ? read_settings(settings, out, err) : r.status();
 }
 
-std::string known_to_transports(std::string name) {
-  constexpr std::string_view kTransport = "TCP_", kManager = "TCP_CM_";
-  const auto begins_with = [&name](std::string_view p) {
-    return name.compare(0, p.size(), p) == 0;
-  };
-  if (begins_with(kTransport) && !begins_with(kManager)) name.erase(0, kTransport.size());
-  return name;
-}
-
 bool admits_shared_memory(const std::string& tls) {
   std::vector<std::string> words = split(tls);
   if (words.empty()) return true;

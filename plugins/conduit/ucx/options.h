@@ -24,10 +24,6 @@ struct Options {
 
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err);
 
-// UCX keeps settings of transports until it opens them, and knows them there without the
-// transport's prefix that the environment gives them: with it they are taken and have no effect.
-std::string known_to_transports(std::string name);
-
 // Does a UCX_TLS list admit shared memory between processes?
 bool admits_shared_memory(const std::string& tls);
 // Does it admit nothing that leaves the host?

@@ -12,7 +12,7 @@ namespace {
 
 thread_local char last_complaint[400], unused[1200];
 
-// UCX tells of names that it had no use for in a message for each way that they came.
+// UCX may tell of names that it had no use for in several messages.
 void note_unused(const char* text) {
   const size_t used = std::strlen(unused);
   std::snprintf(unused + used, sizeof unused - used, "%s; ", text);
@@ -31,8 +31,7 @@ ucs_log_func_rc_t hear(const char*, unsigned, const char*, ucs_log_level_t level
   // The fault of a value is said first, and then that something could not be read.
   const bool explained = std::strncmp(last_complaint, "Invalid value", 13) == 0;
   if (level <= UCS_LOG_LEVEL_ERROR && !explained) std::memcpy(last_complaint, text, sizeof text);
-  for (const std::string_view beginning : {"invalid configuration", "unused env"})
-    if (std::string_view(text).substr(0, beginning.size()) == beginning) note_unused(text);
+  if (std::strncmp(text, "unused env", 10) == 0) note_unused(text);
   services->log("ucx",
                 level == UCS_LOG_LEVEL_FATAL  ? CWY_LOG_ERROR
                 : level <= UCS_LOG_LEVEL_WARN ? CWY_LOG_INFO

@@ -2,8 +2,10 @@
 // `ucx_info -cf` shows.
 //
 // UCX 1.13 reads what belongs to a transport from the environment, and from nowhere else, when it
-// opens a context or a worker. So such settings stand in the environment for those moments: who
-// else uses UCX in this process, an MPI library for one, does not see them.
+// opens a context or a worker. For TCP's settings ucp_config_modify() is another way there, with
+// the name without TCP_ in 1.13 and with it in 1.18; the other name has no effect. So such settings
+// stand in the environment for those moments: who else uses UCX in this process, an MPI library for
+// one, does not see them.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

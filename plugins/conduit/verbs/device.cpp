@@ -269,9 +269,9 @@ void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg)
 }
 
 cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err) {
-  // A rank that forks keeps the pages that the adapter knows, and its child gets the copies. Kernels
-  // since 5.12 see to that by themselves, older ones have to be asked before anything is registered;
-  // it fails where somebody has registered before, who then has asked or not.
+  // A rank that forks keeps the pages that the adapter knows, and its child gets the copies.
+  // Kernels since 5.12 see to that by themselves, older ones have to be asked before anything is
+  // registered; it fails where somebody has registered before, who then has asked or not.
   ibv_fork_init();
   std::string known, reason;
   bool found = false, named = false, any = false;
