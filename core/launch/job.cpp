@@ -185,9 +185,10 @@ void Job::on_report(PmixReport& report) {
   Member& member = members_[report.process];
   switch (report.kind) {
     case PmixReport::Kind::connected:
-      any_connected_ = true;
+      if (!std::exchange(any_connected_, true))
+        for (Member& each : members_) each.ended_at = now_s();
       if (!unmet_.empty()) return end_unmet();
-      return check_early_exits(now_s());
+      return check_early_exits();
     case PmixReport::Kind::started:
       return note_started(member);
     case PmixReport::Kind::leaving:
@@ -270,7 +271,9 @@ void Job::on_exec_failure(uint32_t process, int failure) {
   const bool looks = where.empty() && std::ranges::none_of(options_.environment, [](const auto& v) {
                        return v.first == "PATH";
                      });
-  const std::string hint = looks ? hint_of(failure, name, program.directory) : "";
+  std::string hint = looks ? hint_of(failure, name, program.directory) : "";
+  if (!where.empty() && failure == ENOENT && name.find('/') == name.npos)
+    hint = fmt::format(" in the PATH there; write ./{} for one in the directory", name);
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));
   kill_all();
@@ -330,10 +333,11 @@ void Job::on_timers(double now) {
     // All have ended by themselves; what is still to be said is who failed.
     // Ranks that left because they missed one that had left without a word did not say so.
     if (blame_.empty() && left_status_ != 0)
-      blame_ = early_member() != nullptr ? fmt::format("{}; the others left with status {}",
-                                                       early_exit_line(), left_status_)
-                                         : fmt::format("rank {} left with status {}",
-                                                       *members_[left_last_].rank, left_status_);
+      blame_ = early_member() != nullptr
+                   ? fmt::format("{}; the others left with status {}",
+                                 early_exit_line(*early_member()), left_status_)
+                   : fmt::format("rank {} left with status {}", *members_[left_last_].rank,
+                                 left_status_);
     if (!blame_.empty()) output_->say("causeway run: " + blame_);
     blame_.clear();
     left_status_ = 0;
@@ -366,7 +370,7 @@ void Job::end_leftovers(double now) {
     // All have come to their end: they are out in a moment, or kill themselves (exit_limit).
     if (others.empty()) return;
     if (left_status_ != 0 && early_member() != nullptr)
-      return begin_end(fmt::format("{}; ending {}", early_exit_line(), others));
+      return begin_end(fmt::format("{}; ending {}", early_exit_line(*early_member()), others));
     if (left_status_ != 0)
       return begin_end(
           fmt::format("rank {} left with status {}; ending {}", left_last_, left_status_, others));
@@ -378,22 +382,7 @@ void Job::end_leftovers(double now) {
     return begin_end(fmt::format("only ranks that are stopped are left; ending {}",
                                  ranks_text(running_ranks())));
   }
-  if (early_at_ <= now) {
-    early_at_ = kNever;
-    Member* early = early_member();
-    // The goodbye came after the end; or nobody goes on.
-    if (early == nullptr || staying_ranks().empty()) return;
-    note_failure(0, 1);
-    const std::string line = early_exit_line();
-    if (layout_.survives) {
-      go_on_without(*early, "exited early", line);
-      return check_early_exits(now);
-    }
-    announce_death(*early, "exited early");
-    const std::vector<uint32_t> staying = staying_ranks();
-    begin_end(fmt::format("{} while {} go{} on; ending the job", line, ranks_text(staying),
-                          staying.size() == 1 ? "es" : ""));
-  }
+  if (early_at_ <= now) judge_early_exits(now);
 }
 
 void Job::check_stdout() {

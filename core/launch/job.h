@@ -45,6 +45,7 @@ class Job final : public Keeper, private WorkforceEvents {
     bool finalized = false;  // it has said goodbye, and its process ends
     bool stopped = false;
     double left_at = 0.0;
+    double ended_at = 0.0;  // with status 0, or when the first rank joined PMIx after that
     int wait_status = 0;
     bool said_goodbye() const { return leaving || finalized; }
     bool left_early() const {
@@ -87,10 +88,12 @@ class Job final : public Keeper, private WorkforceEvents {
   void check_stdout();
   void tell_lost_output();    // after the end, where it was not found out before
   std::string lost_output();  // the line that tells of it; empty for a closed pipe
-  void check_early_exits(double now);
-  // The first rank that ended with status 0 but without goodbye; nullptr when none did.
-  Member* early_member();
-  std::string early_exit_line();
+  void check_early_exits();
+  void judge_early_exits(double now);
+  // The first rank that ended with status 0 but without goodbye, until `then`; nullptr when none
+  // did.
+  Member* early_member(double then = kNever);
+  std::string early_exit_line(const Member& early) const;
   void end_leftovers(double now);
   void look_for_stopped(double now);
   void begin_end(const std::string& line, const Member* spared = nullptr);

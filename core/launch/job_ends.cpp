@@ -43,7 +43,8 @@ void Job::judge(Member& member) {
   const int status = signalled ? 0 : WEXITSTATUS(member.wait_status);
   if (!signalled && status == 0) {
     note_started(member);  // its word may have been lost with it
-    return check_early_exits(now_s());
+    member.ended_at = now_s();
+    return check_early_exits();
   }
   if (!signalled && member.said_goodbye()) return note_status(member, status);
   if (left_first_ && left_first_->first == member.process) left_first_.reset();
@@ -227,23 +228,44 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
 }
 
 // A program that uses PMIx and whose rank ended with status 0, but without goodbye.
-void Job::check_early_exits(double now) {
-  if (!any_connected_ || early_at_ != kNever) return;
-  if (std::any_of(members_.begin(), members_.end(),
-                  [](const Member& member) { return member.left_early(); }))
-    early_at_ = now + early_exit_grace(members_.size());
+void Job::check_early_exits() {
+  early_at_ = kNever;
+  if (!any_connected_) return;
+  for (const Member& member : members_)
+    if (member.left_early())
+      early_at_ = std::min(early_at_, member.ended_at + early_exit_grace(members_.size()));
 }
 
-Job::Member* Job::early_member() {
+void Job::judge_early_exits(double now) {
+  early_at_ = kNever;
+  const double then = now - early_exit_grace(members_.size());
+  // Otherwise the goodbye came after the end; or nobody goes on.
+  for (Member* early; (early = early_member(then)) != nullptr && !staying_ranks().empty();) {
+    note_failure(0, 1);
+    const std::string line = early_exit_line(*early);
+    if (!layout_.survives) {
+      announce_death(*early, "exited early");
+      const std::vector<uint32_t> staying = staying_ranks();
+      return begin_end(fmt::format("{} while {} go{} on; ending the job", line, ranks_text(staying),
+                                   staying.size() == 1 ? "es" : ""));
+    }
+    go_on_without(*early, "exited early", line);
+    if (ending_) return;
+  }
+  if (!staying_ranks().empty()) check_early_exits();
+}
+
+Job::Member* Job::early_member(double then) {
   if (!any_connected_) return nullptr;
-  const auto early = std::find_if(members_.begin(), members_.end(),
-                                  [](const Member& member) { return member.left_early(); });
+  const auto early = std::find_if(members_.begin(), members_.end(), [then](const Member& member) {
+    return member.left_early() && member.ended_at <= then;
+  });
   return early == members_.end() ? nullptr : &*early;
 }
 
-std::string Job::early_exit_line() {
+std::string Job::early_exit_line(const Member& early) const {
   return fmt::format("rank {} exited early (status 0, not by gasnet_exit() or gaspi_proc_term())",
-                     name_of(*early_member()));
+                     name_of(early));
 }
 
 }  // namespace causeway::launch

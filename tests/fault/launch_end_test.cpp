@@ -128,6 +128,18 @@ TEST(Exit, TheFirstToLeaveIsNamed) {
   }
 }
 
+// Would catch: ranks that leave a job without a word at once, and are found out one after the
+// other.
+TEST(Exit, EarlyOnesTogetherAreNamedTogether) {
+  Command command(job(6,
+                      {"init", "exchange", "together", "@1:exit=0", "@2:exit=0", "@3:exit=0",
+                       "@4:exit=0", "sleep=2.5", "finalize"},
+                      {"--on-failure", "continue"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(count(result.err, "exited early"), 4u) << result.err;
+}
+
 // Would catch: one rank's gasnet_exit(3) that leaves the others running.
 TEST(Exit, OneRanksStatusEndsTheOthers) {
   Command command(job(4, {"init", "exchange", "together", "@2:leave=3", "@2:exit=3", "sleep=30"}));
