@@ -116,7 +116,7 @@ uint64_t parse_time_ns(const std::string& text) {
       throw Error(CWY_ERR_INVALID, "a time needs a unit, as in {0}us, {0}ms or {0}s", text);
     if (to_base(quantity, time_unit(quantity.unit), text, out)) return out;
   }
-  throw Error(CWY_ERR_INVALID, "expected a time such as 50us, 1ms or 2s, found '{}'", text);
+  throw Error(CWY_ERR_INVALID, "expected a time such as 50us, 2s or 5min, found '{}'", text);
 }
 
 bool parse_bool(const std::string& text) {

@@ -24,8 +24,8 @@ bool is_name(const std::string& text) {
 
 // Of words that YAML 1.1 reads as booleans and YAML 1.2 as texts, and of two settings in one text.
 std::string note_on(const std::string& text) {
-  if (const size_t blank = text.find(' '); blank < text.find('='))
-    return fmt::format("; further settings stand behind a comma: '{}'", text.substr(blank + 1));
+  if (text.find('=', std::min(text.find_first_of(" ,;"), text.size())) != text.npos)
+    return "; one setting for each --set, commas between those of CAUSEWAY_SET";
   static const std::set<std::string> words{"on", "off", "yes", "no", "y", "n"};
   std::string lower;
   for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -139,7 +139,8 @@ class Validator {
   bool check_list(const Schema& schema, const std::string& path, Node& node) {
     if (node.kind != Node::Kind::list) {
       std::string more;
-      if (node.kind == Node::Kind::scalar) more = fmt::format("; write [{}]", node.text);
+      if (node.kind == Node::Kind::scalar && schema.each->keys.empty())
+        more = fmt::format("; write [{}]", node.text);
       wrong(path, node, "expected a list", more.size() < 80 ? more : "");
       return false;
     }
@@ -268,17 +269,18 @@ class Validator {
   void unknown_key(const Schema& schema, const std::string& path, const Entry& entry) {
     const std::string place = path.empty() ? "at the top level" : "in " + path;
     problems_.add(entry.key_where, fmt::format("unknown key {} {}{}", quoted(entry.key), place,
-                                               key_hint(schema, path, entry.key)));
+                                               key_hint(schema, path, entry)));
   }
 
-  std::string key_hint(const Schema& schema, const std::string& path, const std::string& key) {
+  std::string key_hint(const Schema& schema, const std::string& path, const Entry& entry) {
+    const std::string& key = entry.key;
     if (key == "include") return "; a file may have it, at its top level";
     if (key == "<<") return "; merge keys are not supported, repeat the settings";
     if (const size_t dot = key.find('.');
         dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr)
       return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
     std::vector<std::string> names = schema.key_names();
-    if (path.empty()) names.emplace_back("include");
+    if (path.empty() && entry.key_where.line != 0) names.emplace_back("include");
     if (const auto near = did_you_mean(key, names))
       return fmt::format("; did you mean '{}'?", *near);
     if (schema.find("options") != nullptr && is_name(key))

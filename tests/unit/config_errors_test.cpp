@@ -63,7 +63,7 @@ TEST(ConfigErrors, Devices) {
 
 TEST(ConfigErrors, WrongTypes) {
   EXPECT_THAT(problems_of("timeouts: {start: soon}\n"),
-              ElementsAre("f:1:19: timeouts.start: expected a time such as 50us, 1ms or 2s, found "
+              ElementsAre("f:1:19: timeouts.start: expected a time such as 50us, 2s or 5min, found "
                           "'soon'"));
   EXPECT_THAT(problems_of("timeouts: {start: 60}\n"),
               ElementsAre("f:1:19: timeouts.start: a time needs a unit, as in 60us, 60ms or 60s"));

@@ -284,8 +284,10 @@ TEST(ConfigSets, Mistakes) {
             "own options stand in 'conduits.shm.options'");
   EXPECT_EQ(problem("report=true timeouts.start=5s"),
             "CAUSEWAY_SET: report=true timeouts.start=5s: report: expected true or false, found "
-            "'true timeouts.start=5s'; further settings stand behind a comma: "
-            "'timeouts.start=5s'");
+            "'true timeouts.start=5s'; one setting for each --set, commas between those of "
+            "CAUSEWAY_SET");
+  EXPECT_EQ(problem("report=very true"),
+            "CAUSEWAY_SET: report=very true: report: expected true or false, found 'very true'");
   EXPECT_EQ(problem("timeouts.start=5"),
             "CAUSEWAY_SET: timeouts.start=5: timeouts.start: a time needs a unit, as in 5us, 5ms "
             "or 5s");
