@@ -1,6 +1,6 @@
 # cmake -DBUILD=<build folder> -P causeway_uninstall.cmake: removes the files that `cmake --install` has written
-# from there, as its manifests name them, below DESTDIR where that is set; then the folders of Causeway's own
-# that are empty. Folders that others use too stay, and so does a file that somebody added.
+# from there the last time, as its manifests name them, below DESTDIR where that is set; then the folders of
+# Causeway's own that are empty. Folders that others use too stay, and so does a file that somebody added.
 file(GLOB manifests ${BUILD}/install_manifest*.txt)
 if(NOT manifests)
   message(FATAL_ERROR "There is no install_manifest.txt in ${BUILD}: nothing was installed from there")
@@ -23,6 +23,10 @@ foreach(manifest ${manifests})
     endwhile()
   endforeach()
 endforeach()
+if(removed EQUAL 0)
+  message(FATAL_ERROR "Nothing of what was installed is there: is DESTDIR ('$ENV{DESTDIR}') what it was then? "
+    "${manifests} stays")
+endif()
 # The deepest first.
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING)
