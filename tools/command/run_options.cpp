@@ -131,7 +131,6 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   launch.ranks = ranks;
   launch.spares = run.spares;
   if (run.host_file.empty() && run.hosts.empty()) {
-    if (ranks == 0) throw UsageError("--ranks", how_ranks_are_given(launch.programs[0].command));
     const auto refuse = [](bool given, const char* option) {
       if (given) throw UsageError(option, "is for several hosts: give --host-file or --hosts");
     };
@@ -140,6 +139,7 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
     refuse(!run.relay.empty(), "--relay");
     refuse(run.per_host != 0, "--per-host");
     refuse(run.encrypt, "--encrypt");
+    if (ranks == 0) throw UsageError("--ranks", how_ranks_are_given(launch.programs[0].command));
     return;
   }
   Placement how;

@@ -122,6 +122,9 @@ void check_files(const TraceArguments& arguments) {
   for (const std::string& file : arguments.files)
     if (::stat(file.c_str(), &info) == 0 && !seen.emplace(info.st_dev, info.st_ino).second)
       refuse_trace(file, "is named twice; name each file once");
+  if (!arguments.svg.empty() && arguments.svg == arguments.perfetto)
+    throw Error(CWY_ERR_INVALID, "--svg and --perfetto write into one file, {}; name two",
+                arguments.svg);
   for (const std::string& file : {arguments.perfetto, arguments.svg})
     if (::stat(file.c_str(), &info) == 0 && seen.count({info.st_dev, info.st_ino}) != 0)
       refuse_trace(file, "is a trace that is read; write into another file");
@@ -181,9 +184,11 @@ void add_trace(Options& app, int& status) {
               "write time lines of all ranks, with an arrow from each message to its handler, into "
               "FILE, for ui.perfetto.dev; ranks of several hosts get one clock by their messages")
       .named("FILE")
+      .not_empty("file")
       .excludes(lines);
   command.option("--svg", arguments->svg, "write a picture of who sends how much to whom into FILE")
       .named("FILE")
+      .not_empty("file")
       .excludes(lines);
 }
 

@@ -11,7 +11,10 @@
 #include "base/error.h"
 #include "base/regular_file.h"
 #include "bench/client/measure.h"
+#include "collective/table.h"
 #include "commands.h"
+#include "probe_services.h"
+#include "world.h"
 
 namespace causeway::command {
 namespace {
@@ -42,6 +45,13 @@ std::string rules_of(const std::string& file) {
   return text;
 }
 
+// Mistakes are told where they stand: ranks would find them in a --set.
+void check_rules(const std::string& file, uint32_t ranks) {
+  const Config config = load_config_of({file}, {});
+  Loader loader(config, probe_services(ranks));
+  const CollectiveTable table(config, loader);
+}
+
 // The measurements of one side in one row.
 struct Side {
   std::string algorithm;
@@ -53,7 +63,9 @@ struct Row {
 
 class Comparer {
  public:
-  explicit Comparer(const Comparison& c) : c_(c), rules_(rules_of(c.file)), began_(Clock::now()) {}
+  explicit Comparer(const Comparison& c) : c_(c), rules_(rules_of(c.file)), began_(Clock::now()) {
+    check_rules(c.file, c.job.ranks);
+  }
 
   int run() {
     unsigned round = 0;

@@ -23,7 +23,7 @@ std::string number_complaint(const std::string& text) {
   char* end = nullptr;
   const double value = whole ? static_cast<double>(std::strtoll(text.c_str(), &end, 0))
                              : std::strtod(text.c_str(), &end);
-  if (std::is_unsigned_v<T> && value < 0) return "'" + text + "' is less than 0";
+  if (std::is_unsigned_v<T> && value < 0) return "'" + text + "' is negative";
   const bool good = !text.empty() && *end == '\0' && !std::isnan(value);
   return good ? "" : "'" + text + "' is no " + (whole ? "whole number" : "number");
 }

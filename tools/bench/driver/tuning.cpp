@@ -46,6 +46,11 @@ Tuning::Tuning(std::string file, std::string shape)
   if (!log_)
     throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
   log_ << "shape " << shape_ << "\nlocality " << locality_ << std::endl;
+  if (!log_) {
+    const int error = errno;
+    if (earlier.empty()) std::remove(file_.c_str());
+    throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(error)));
+  }
   for (const Timing& t : earlier) add(t);
 }
 
