@@ -51,7 +51,7 @@ bool split_quantity(std::string_view text, Quantity& out) {
     } else if (c >= '0' && c <= '9') {
       if (!multiply_add(out.digits, 10, static_cast<uint64_t>(c - '0')) ||
           (point && !multiply_add(out.scale, 10, 0)))
-        throw too_large(text);
+        return point ? false : throw too_large(text);
       ++(point ? behind : before);
     } else {
       break;
@@ -128,7 +128,7 @@ bool parse_bool(const std::string& text) {
 int64_t parse_integer(const std::string& text) {
   int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error == std::errc::result_out_of_range) throw too_large(text);
+  if (error == std::errc::result_out_of_range && text[0] != '-') throw too_large(text);
   if (error != std::errc() || end != text.data() + text.size())
     throw Error(CWY_ERR_INVALID, "expected a whole number, found '{}'", text);
   return out;

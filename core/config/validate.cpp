@@ -23,8 +23,8 @@ bool is_name(const std::string& text) {
 }
 
 // Of words that YAML 1.1 reads as booleans and YAML 1.2 as texts, and of two settings in one text.
-std::string note_on(const std::string& text) {
-  if (text.find('=', std::min(text.find_first_of(" ,;"), text.size())) != text.npos)
+std::string note_on(const std::string& text, int line) {
+  if (line == 0 && text.find('=', std::min(text.find_first_of(" ,;"), text.size())) != text.npos)
     return "; one setting for each --set, commas between those of CAUSEWAY_SET";
   static const std::set<std::string> words{"on", "off", "yes", "no", "y", "n"};
   std::string lower;
@@ -183,7 +183,8 @@ class Validator {
     try {
       return check_text(schema, path, node);
     } catch (const Error& e) {
-      problems_.add(node.where, fmt::format("{}: {}{}", path, e.text(), note_on(node.text)));
+      problems_.add(node.where,
+                    fmt::format("{}: {}{}", path, e.text(), note_on(node.text, node.where.line)));
       return false;
     }
   }
@@ -256,7 +257,7 @@ class Validator {
     std::string more;
     if (const auto near = did_you_mean(node.text, schema.values))
       more = fmt::format("; did you mean '{}'?", *near);
-    wrong(path, node, expected(schema), more + note_on(node.text));
+    wrong(path, node, expected(schema), more + note_on(node.text, node.where.line));
     return false;
   }
 

@@ -22,10 +22,10 @@ class Cipher {
 
   static bool is_built_in();
 
-  // To be sent; kept until the sides have agreed on keys.
+  // Encrypts what is to be sent; keeps it until the sides have agreed on keys.
   void put(std::string_view plain);
-  // Has come over the network; what it says is appended to `plain`. Throws Error where it is not
-  // what the other side has sent.
+  // Decrypts what has come over the network, and appends it to `plain`. Throws Error where it is
+  // not what the other side has sent; after that nothing but to_send() may be called.
   void take(std::string_view encrypted, std::string& plain);
   // Bytes for the network that put(), take() and the constructor have left.
   std::string to_send();

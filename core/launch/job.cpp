@@ -272,8 +272,8 @@ void Job::on_exec_failure(uint32_t process, int failure) {
                        return v.first == "PATH";
                      });
   std::string hint = looks ? hint_of(failure, name, program.directory) : "";
-  if (!where.empty() && failure == ENOENT && name.find('/') == name.npos)
-    hint = fmt::format(" in the PATH there; write ./{} for one in the directory", name);
+  if (!where.empty() && failure == ENOENT && !name.empty() && name.find('/') == name.npos)
+    hint = fmt::format("; is it in the PATH there? write ./{} for one in the directory", name);
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));
   kill_all();

@@ -65,7 +65,7 @@ StartOrder await_order(Channel& link, double limit_s) {
     const std::vector<Frame> next = link.pump(1);
     if (!next.empty() && next[0].word == Word::start) return StartOrder::unpack(next[0].body);
     if (!next.empty()) continue;
-    if (!link) throw Error(CWY_ERR_UNREACHABLE, "the launcher has ended");
+    if (!link) throw Error(CWY_ERR_UNREACHABLE, "the launcher has ended: {}", link.why());
     if (!link.wait(until))
       throw Error(CWY_ERR_TIMEOUT, "the launcher did not give the order to start");
   }

@@ -96,7 +96,12 @@ void Channel::read_in() {
     const ssize_t n = ::recv(socket_.get(), chunk, sizeof chunk, MSG_DONTWAIT);
     if (n > 0) {
       const std::string_view came(chunk, static_cast<size_t>(n));
-      cipher_ ? cipher_->take(came, incoming_) : void(incoming_.append(came));
+      try {
+        cipher_ ? cipher_->take(came, incoming_) : void(incoming_.append(came));
+      } catch (const Error& e) {
+        write_out();  // the other side hears of it
+        return fail(e.text());
+      }
       heard_at_ = now_s();
       budget -= std::min(budget, static_cast<size_t>(n));
       continue;

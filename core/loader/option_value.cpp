@@ -18,6 +18,8 @@ OptionValue parse_unbounded(const OptionSchema& schema, const std::string& text)
   OptionValue value;
   value.text = text;
   const std::string line = one_line(text, 80);  // which messages have
+  if (line != text && schema.type != "string" && schema.type != "enum")
+    throw Error(CWY_ERR_INVALID, "'{}' is no {}", line, schema.type);
   if (schema.type == "int") {
     value.integer = parse_integer(line);
   } else if (schema.type == "bool") {

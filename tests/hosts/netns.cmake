@@ -12,7 +12,8 @@ endforeach()
 
 add_executable(bad_cable bad_cable.cpp)
 add_executable(eavesdrop eavesdrop.cpp)
-if(OPENSSL_FOUND)
+causeway_part_is_built(TLS encrypts)
+if(encrypts)
   netns_test(launch.encrypted netns_launch_test.sh $<TARGET_FILE:causeway>
     $<TARGET_FILE:launch_rank> encrypted $<TARGET_FILE:eavesdrop>)
 endif()

@@ -1,5 +1,10 @@
 // Host files and placement, the handshake of relays, the readers of what other hosts send.
 #include <gtest/gtest.h>
+#ifdef CAUSEWAY_WITH_TLS
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#endif
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -192,7 +197,14 @@ TEST(Handshake, InvitationsSurviveTheirLine) {
   EXPECT_TRUE(read.encrypted);
   EXPECT_EQ(read.addresses, invitation.addresses);
   EXPECT_THROW(Invitation::unpack("hello\n"), Error);
-  EXPECT_THROW(Invitation::unpack("causeway-relay-1 0 00 1 1 a\n"), Error);
+  std::string older = invitation.pack();
+  older[older.find("-2 ") + 1] = '1';
+  try {
+    Invitation::unpack(older);
+    ADD_FAILURE() << "an older launcher is believed";
+  } catch (const Error& e) {
+    EXPECT_NE(e.text().find("of another version"), std::string::npos) << e.text();
+  }
 }
 
 // Bytes from one end to the other, until neither has any left.
@@ -238,6 +250,44 @@ TEST(Encryption, KeepsWordsAndNoticesStrangers) {
   Cipher other(Cipher::Side::launcher, secret);
   EXPECT_THROW(other.take("GET / HTTP/1.1\r\n\r\n", to_launcher), Error);
 }
+
+#ifdef CAUSEWAY_WITH_TLS
+// Would catch: a relay that believes whoever has a certificate.
+TEST(Encryption, NoCertificateStandsForTheSecret) {
+  SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
+  EVP_PKEY* const key = EVP_EC_gen("P-256");
+  X509* const paper = X509_new();
+  X509_set_version(paper, 2);
+  X509_gmtime_adj(X509_getm_notBefore(paper), -60);
+  X509_gmtime_adj(X509_getm_notAfter(paper), 3600);
+  X509_set_pubkey(paper, key);
+  ASSERT_GT(X509_sign(paper, key, EVP_sha256()), 0);
+  ASSERT_EQ(SSL_CTX_use_certificate(context, paper), 1);
+  ASSERT_EQ(SSL_CTX_use_PrivateKey(context, key), 1);
+  SSL* const impostor = SSL_new(context);
+  BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+  SSL_set_bio(impostor, in, out);
+  SSL_set_accept_state(impostor);
+  Cipher relay(Cipher::Side::relay, random_key());
+  std::string to_relay;
+  const auto meet = [&] {
+    for (int turn = 0; turn < 4; ++turn) {
+      const std::string hello = relay.to_send();
+      if (!hello.empty()) BIO_write(in, hello.data(), static_cast<int>(hello.size()));
+      SSL_do_handshake(impostor);
+      std::string answer(BIO_ctrl_pending(out), '\0');
+      if (!answer.empty()) BIO_read(out, answer.data(), static_cast<int>(answer.size()));
+      relay.take(answer, to_relay);
+    }
+  };
+  EXPECT_THROW(meet(), Error);
+  EXPECT_EQ(to_relay, "");
+  SSL_free(impostor);
+  X509_free(paper);
+  EVP_PKEY_free(key);
+  SSL_CTX_free(context);
+}
+#endif
 
 // Would catch: a reader that trusts lengths from the network.
 TEST(Wire, EveryCutOrderIsRefused) {

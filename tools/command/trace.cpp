@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -122,7 +123,9 @@ void check_files(const TraceArguments& arguments) {
   for (const std::string& file : arguments.files)
     if (::stat(file.c_str(), &info) == 0 && !seen.emplace(info.st_dev, info.st_ino).second)
       refuse_trace(file, "is named twice; name each file once");
-  if (!arguments.svg.empty() && arguments.svg == arguments.perfetto)
+  std::error_code failed;
+  if (!arguments.svg.empty() && std::filesystem::weakly_canonical(arguments.svg, failed) ==
+                                    std::filesystem::weakly_canonical(arguments.perfetto, failed))
     throw Error(CWY_ERR_INVALID, "--svg and --perfetto write into one file, {}; name two",
                 arguments.svg);
   for (const std::string& file : {arguments.perfetto, arguments.svg})

@@ -13,6 +13,7 @@
 #include "bench/client/measure.h"
 #include "collective/table.h"
 #include "commands.h"
+#include "config/config.h"
 #include "probe_services.h"
 #include "world.h"
 
@@ -46,9 +47,13 @@ std::string rules_of(const std::string& file) {
 }
 
 // Mistakes are told where they stand: ranks would find them in a --set.
-void check_rules(const std::string& file, uint32_t ranks) {
-  const Config config = load_config_of({file}, {});
-  Loader loader(config, probe_services(ranks));
+void check_rules(const Comparison& c) {
+  ConfigSources sources = ConfigSources::from_environment();
+  if (!c.job.config.empty()) sources.files = {c.job.config};
+  sources.files.push_back(c.file);
+  add_sets(sources, c.job.sets);
+  const Config config = load_config(sources);
+  Loader loader(config, probe_services(c.job.ranks));
   const CollectiveTable table(config, loader);
 }
 
@@ -64,7 +69,7 @@ struct Row {
 class Comparer {
  public:
   explicit Comparer(const Comparison& c) : c_(c), rules_(rules_of(c.file)), began_(Clock::now()) {
-    check_rules(c.file, c.job.ranks);
+    check_rules(c);
   }
 
   int run() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -269,9 +270,11 @@ void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg)
 }
 
 cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err) {
-  // A rank that forks keeps the pages that the adapter knows, and its child gets the copies.
-  // Kernels since 5.12 see to that by themselves, older ones have to be asked before anything is
-  // registered; it fails where somebody has registered before, who then has asked or not.
+  // A rank that forks keeps the pages that the adapter knows. Kernels since 5.12 give the child the
+  // copies by themselves; older ones leave it without these pages, and have to be asked before
+  // anything is registered, which fails where a program has registered before. Without the variable
+  // they would refuse parts of huge pages then.
+  setenv("RDMAV_HUGEPAGES_SAFE", "1", 0);
   ibv_fork_init();
   std::string known, reason;
   bool found = false, named = false, any = false;
