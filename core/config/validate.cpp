@@ -22,7 +22,7 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// Of words that YAML 1.1 reads as booleans and YAML 1.2 as texts, and of two settings in one text.
+// A hint at words that YAML 1.1 reads as booleans and YAML 1.2 as texts, or at two settings in one.
 std::string note_on(const std::string& text, int line) {
   if (line == 0 && text.find('=', std::min(text.find_first_of(" ,;"), text.size())) != text.npos)
     return "; one setting for each --set, commas between those of CAUSEWAY_SET";

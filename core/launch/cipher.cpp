@@ -65,7 +65,7 @@ struct Cipher::Tls {
     if (SSL_is_init_finished(get()) != 0) return true;
     const int result = SSL_do_handshake(get());
     if (result != 1) return check(result), false;
-    // Of a key that both had beforehand OpenSSL speaks as of a session that goes on.
+    // OpenSSL calls it a reused session where both had the key beforehand.
     if (SSL_session_reused(get()) == 1) return true;
     throw Error(CWY_ERR_INVALID, "the other side does not know the job's secret");
   }

@@ -90,8 +90,7 @@ class Job final : public Keeper, private WorkforceEvents {
   std::string lost_output();  // the line that tells of it; empty for a closed pipe
   void check_early_exits();
   void judge_early_exits(double now);
-  // The first rank that ended with status 0 but without goodbye, until `then`; nullptr when none
-  // did.
+  // The first rank that ended by `then` with status 0 but without goodbye; nullptr when none did.
   Member* early_member(double then = kNever);
   std::string early_exit_line(const Member& early) const;
   void end_leftovers(double now);

@@ -123,9 +123,13 @@ void check_files(const TraceArguments& arguments) {
   for (const std::string& file : arguments.files)
     if (::stat(file.c_str(), &info) == 0 && !seen.emplace(info.st_dev, info.st_ino).second)
       refuse_trace(file, "is named twice; name each file once");
-  std::error_code failed;
-  if (!arguments.svg.empty() && std::filesystem::weakly_canonical(arguments.svg, failed) ==
-                                    std::filesystem::weakly_canonical(arguments.perfetto, failed))
+  // A place that cannot be looked at is for the writing to complain of.
+  const auto place = [](const std::string& file) {
+    std::error_code failed;
+    return std::filesystem::absolute(file, failed).lexically_normal();
+  };
+  if (!arguments.svg.empty() && !arguments.perfetto.empty() &&
+      place(arguments.svg) == place(arguments.perfetto))
     throw Error(CWY_ERR_INVALID, "--svg and --perfetto write into one file, {}; name two",
                 arguments.svg);
   for (const std::string& file : {arguments.perfetto, arguments.svg})

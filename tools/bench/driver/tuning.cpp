@@ -9,6 +9,7 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 namespace causeway::bench {
 namespace {
@@ -43,13 +44,12 @@ Tuning::Tuning(std::string file, std::string shape)
     if (!locality.empty()) locality_ = locality;
   }
   log_.open(file_, std::ios::trunc);
-  if (!log_)
-    throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
+  if (!log_) refuse(errno);
   log_ << "shape " << shape_ << "\nlocality " << locality_ << std::endl;
   if (!log_) {
     const int error = errno;
     if (earlier.empty()) std::remove(file_.c_str());
-    throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(error)));
+    refuse(error);
   }
   for (const Timing& t : earlier) add(t);
 }
@@ -64,8 +64,11 @@ void Tuning::take(const Timing& timing) {
 void Tuning::add(const Timing& timing) {
   take(timing);
   log_ << to_line(timing) << std::endl;
-  if (!log_)
-    throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
+  if (!log_) refuse(errno);
+}
+
+void Tuning::refuse(int error) const {
+  throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(error)));
 }
 
 void Tuning::set_locality(const std::string& word) {

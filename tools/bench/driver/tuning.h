@@ -39,6 +39,7 @@ class Tuning {
   std::string table(uint32_t ranks, const std::string& about, double noise) const;
 
  private:
+  [[noreturn]] void refuse(int error) const;  // the file cannot be written
   struct Winner {
     std::string algorithm;  // empty: the default
     std::string comment;
