@@ -94,6 +94,7 @@ ConduitSpec build_conduit(const Entry& entry) {
   }
   if (entry.value.find("native") != nullptr) spec.native = texts_of(entry.value, "native");
   spec.open_always = text_of(entry.value, "open") == "always";
+  spec.lanes = static_cast<uint32_t>(std::stoul(text_of(entry.value, "lanes", "1")));
   return spec;
 }
 

@@ -79,6 +79,8 @@ struct ConduitSpec {
   // direct. Empty optional: all.
   std::optional<std::vector<std::string>> native;
   bool open_always = false;       // although no rule names it
+  uint32_t lanes = 1;             // how often it is opened; a pair of ranks uses one of them
+  uint32_t lane = 0;              // of a conduit that was opened: which of them this is
   std::vector<PeerRule> devices;  // which names hold for which ranks and hosts, instead of `device`
   Origin where;
 };

@@ -165,6 +165,28 @@ Conduit* ConduitSet::find(const std::string& name) const {
   return nullptr;
 }
 
+Conduit* ConduitSet::lane_of(const std::string& name, uint32_t pair) const {
+  const Conduit* const first = find(name);
+  if (first == nullptr) return nullptr;
+  return conduits[first->index() + pair % first->spec().lanes].get();
+}
+
+Conduit* ConduitSet::first_lane(const Conduit* conduit) const {
+  return conduits[conduit->index() - conduit->spec().lane].get();
+}
+
+void ConduitSet::open(ConduitSpec spec, const ConfiguredConduit& configured,
+                      const std::string& job_key) {
+  const std::string name = spec.name;
+  std::vector<std::unique_ptr<Conduit>> lanes;
+  for (; spec.lane < spec.lanes; ++spec.lane) {
+    if (spec.lane != 0) spec.name = fmt::format("{}.{}", name, spec.lane);
+    const auto index = static_cast<uint32_t>(conduits.size() + lanes.size());
+    lanes.push_back(std::make_unique<Conduit>(index, spec, configured, job_key));
+  }
+  std::ranges::move(lanes, std::back_inserter(conduits));
+}
+
 ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
                          const OwnPlace& place) {
   if (which == WhichConduits::used_on_one_host)
@@ -175,13 +197,11 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
       prepare_conduits(config, loader, which, set.failures, problems, &place);
   // A wrong option is the user's mistake and ends the program; a device that cannot be opened is a
   // property of this machine and obeys on_load_error.
-  for (PreparedConduit& one : prepared) {
+  for (const PreparedConduit& one : prepared) {
     const ConduitSpec& spec = *one.spec;
     const bool asked_for = spec.where.source != kBuiltInSource;
     try {
-      set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
-                                                       spec, std::move(one.configured),
-                                                       place.job_key));
+      set.open(spec, one.configured, place.job_key);
     } catch (const OptionRefused& e) {
       problems.add(e.where, e.text());
     } catch (const Error& e) {

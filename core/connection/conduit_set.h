@@ -125,6 +125,13 @@ struct ConduitSet {
   std::vector<std::unique_ptr<Conduit>> conduits;  // file order
   std::vector<ConduitFailure> failures;
   Conduit* find(const std::string& name) const;
+  // Every lane of `spec`, each with a domain of its own. Throws as the conduit's constructor, and
+  // leaves none then.
+  void open(ConduitSpec spec, const ConfiguredConduit& configured, const std::string& job_key);
+  // Of the lanes of that name the one for a pair of ranks, by the sum of their numbers: both sides
+  // find the same one. Lanes stand behind each other in `conduits`.
+  Conduit* lane_of(const std::string& name, uint32_t pair) const;
+  Conduit* first_lane(const Conduit* conduit) const;
 };
 // `used`: those that a rule of peers: names, or that say `open: always`; on one host rules for
 // remote peers do not count, so that neither time nor memory goes into a network that nobody is

@@ -291,6 +291,7 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
   facts.addresses = &card.addresses;
   facts.desc.head = CWY_HEAD(cwyc_peer_desc);
   facts.desc.peer = {rank, card.epoch};
+  facts.pair = facts_.rank + rank;
   facts.desc.same_process = rank == facts_.rank;
   facts.desc.same_host = facts.locality != Locality::remote;
   facts.desc.pid = card.pid;

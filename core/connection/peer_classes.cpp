@@ -116,15 +116,17 @@ void tell(const JobFacts& job, const PeerClass& c, const PeerClass& back) {
 
 std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
                                     const JobFacts& job) {
-  // Rule, locality, and what the peer opened: all that a choice depends on, but for what conduits
-  // find in single addresses.
-  using Key = std::tuple<const PeerRule*, Locality, std::string>;
+  // Rule, locality, lane, and what the peer opened: all that a choice depends on, but for what
+  // conduits find in single addresses.
+  using Key = std::tuple<const PeerRule*, Locality, uint32_t, std::string>;
+  uint32_t lanes = 1;  // powers of two, so that the most tell all apart
+  for (const auto& conduit : set.conduits) lanes = std::max(lanes, conduit->spec().lanes);
   std::map<Key, size_t> known;
   std::vector<PeerClass> out;
   for (uint32_t r = 0; r < job.size(); ++r) {
     const PeerFacts peer = job.facts_of(r, nullptr);
     const PeerRule* rule = rule_for(config, peer);
-    const Key key{rule, peer.locality, peer.addresses->list()};
+    const Key key{rule, peer.locality, peer.pair % lanes, peer.addresses->list()};
     const auto [at, fresh] = known.emplace(key, out.size());
     if (fresh) {
       PeerClass c;

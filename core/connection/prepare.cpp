@@ -50,6 +50,16 @@ std::string without_place(std::string text, const ConduitSpec& spec) {
   return text;
 }
 
+// Throws Error where they would gain nothing, and mapped memory be lost to all but the first.
+PreparedConduit check_lanes(PreparedConduit one) {
+  const bool waits = one.configured.plugin->ops[0].concurrency != CWYC_MULTI;
+  if (one.spec->lanes == 1 || waits) return one;
+  throw Error(CWY_ERR_INVALID,
+              "lanes: {} is asked for, but threads do not wait for each other in plugin {}; remove "
+              "the key",
+              one.spec->lanes, one.spec->plugin);
+}
+
 }  // namespace
 
 std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& loader,
@@ -80,7 +90,7 @@ std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& load
       if (plugin == nullptr)
         failures.push_back({spec.name, why_not_loaded(loader, spec.plugin)});
       else if (takes_options(spec, plugin->manifest, config, problems))
-        prepared.push_back({&spec, configurer.configure(spec, *plugin)});
+        prepared.push_back(check_lanes({&spec, configurer.configure(spec, *plugin)}));
     } catch (const Error& e) {
       problems.add(spec.where, without_place(e.text(), spec));
     }

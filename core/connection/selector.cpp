@@ -102,7 +102,7 @@ class Chooser {
   }
 
   void add(Carrier& carrier, const std::string& name, const std::string& who) {
-    Conduit* conduit = set_.find(name);
+    Conduit* conduit = set_.lane_of(name, peer_.pair);
     const std::string reason =
         conduit == nullptr ? missing_reason(set_, name) : refusal_reason(*conduit, peer_);
     if (reason.empty())
@@ -153,7 +153,9 @@ class Chooser {
     std::vector<SizeSpan>& spans = choice_.spans[kind];
     for (const uint64_t from : operation == "atomic" ? std::set<uint64_t>{0} : borders(operation)) {
       SizeSpan span = span_at(operation, from);
-      if (operation == "atomic") span.carrier = {nullptr, {span.carrier.conduits.front()}};
+      // All atomics on a rank's memory have to meet in one domain.
+      if (operation == "atomic")
+        span.carrier = {nullptr, {set_.first_lane(span.carrier.conduits.front())}};
       if (!spans.empty() && spans.back().carrier == span.carrier) continue;
       if (!spans.empty()) spans.back().to = from - 1;
       spans.push_back(std::move(span));
@@ -220,11 +222,12 @@ bool Choice::uses(const Conduit* conduit) const {
 std::string Choice::summary() const {
   std::array<std::string, kOperationKinds> texts;
   for (size_t kind = 0; kind < kOperationKinds; ++kind) texts[kind] = spans_text(spans[kind]);
-  // Where only a rail is named, atomics go through its first conduit: not worth a word.
+  // Atomics go through the first conduit of a rail, and the first lane: not worth a word.
   const std::string& messages = texts[static_cast<size_t>(OperationKind::am)];
+  const Conduit* const carrier = of(OperationKind::am).front().carrier.conduits.front();
   const bool same = std::all_of(texts.begin(), texts.end(), [&](const std::string& t) {
     return t == messages || (&t == &texts[static_cast<size_t>(OperationKind::atomic)] &&
-                             atomic == of(OperationKind::am).front().carrier.conduits.front());
+                             atomic->index() == carrier->index() - carrier->spec().lane);
   });
   if (same) return messages;
   std::string out;

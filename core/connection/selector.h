@@ -26,6 +26,7 @@ struct PeerFacts {
   // As another rank sees the peer, from nearer or from farther: conduits are not asked about its
   // addresses, which say how it lies to this rank.
   bool supposed = false;
+  uint32_t pair = 0;  // the sum of the two ranks: which lane they use
 };
 
 struct Refusal {

@@ -156,8 +156,23 @@ TEST(Explain, SaysWhichDevice) {
   EXPECT_EQ(o.status, 0) << o.text;
   EXPECT_THAT(o.text, HasSubstr("device of shm: host, named in the configuration"));
   EXPECT_THAT(o.text, HasSubstr("device of self: its only one"));
-  EXPECT_THAT(explain("-n 2 --json --set " + kOneHost).text,
-              HasSubstr(R"("devices":[{"conduit":"shm","device":"","why":"its only one"}])"));
+  EXPECT_THAT(
+      explain("-n 2 --json --set " + kOneHost).text,
+      HasSubstr(R"("devices":[{"conduit":"shm","device":"","why":"its only one","lanes":1}])"));
+}
+
+// Would catch: lanes that nothing is said of, or that are listed as conduits that could serve;
+// lanes of a conduit that they would be of no use to.
+TEST(Explain, Lanes) {
+  const std::string rules =
+      " --set 'peers=[{match: {locality: self}, use: [self]}, {use: [eth]}]' --set conduits.";
+  const Outcome o = explain("-n 2" + rules + "eth.lanes=4");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, AllOf(HasSubstr("lanes of eth: 4; two ranks use"), Not(HasSubstr("eth.1"))));
+  EXPECT_THAT(explain("-n 2 --json" + rules + "eth.lanes=4").text, HasSubstr(R"("lanes":4})"));
+  const Outcome refused = explain("-n 2" + rules + "shm.lanes=2");
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.text, HasSubstr("threads do not wait for each other in plugin shm"));
 }
 
 // Would catch: a table that tells of all ranks what holds for the first of them.

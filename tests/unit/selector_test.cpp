@@ -31,15 +31,15 @@ cwy_status reaches_nobody(cwyc_domain*, const cwyc_peer_desc* peer, cwy_err* err
 
 class SelectorTest : public testing::Test {
  protected:
-  void add(const std::string& name, bool usable) {
+  void add(const std::string& name, bool usable, uint32_t lanes = 1) {
     auto plugin = std::make_shared<ConduitPlugin>();
     plugin->module.domain_open = open_nothing;
     plugin->module.domain_close = close_nothing;
     plugin->module.reach = usable ? reaches : reaches_nobody;
     ConduitSpec spec;
     spec.name = spec.plugin = name;
-    set_.conduits.push_back(std::make_unique<Conduit>(
-        static_cast<uint32_t>(set_.conduits.size()), spec, ConfiguredConduit{plugin, nullptr, {}}));
+    spec.lanes = lanes;
+    set_.open(spec, ConfiguredConduit{plugin, nullptr, {}}, "");
   }
   PeerRule& rule(std::optional<Locality> locality, std::vector<std::string> use) {
     PeerRule r;
@@ -86,6 +86,51 @@ TEST_F(SelectorTest, FirstMatchingRuleHolds) {
   rule(std::nullopt, {"b"});
   EXPECT_EQ(choose(config_, set_, peer(Locality::nbrhd)).general->name(), "b");
   EXPECT_EQ(choose(config_, set_, peer(Locality::remote)).general->name(), "a");
+}
+
+// Would catch: two sides of a pair that take different lanes; a lane that serves nobody; atomics on
+// one rank's memory that come by two ways; a rail whose members have no lanes.
+TEST_F(SelectorTest, PairsOfRanksShareALane) {
+  add("before", true);
+  add("net", true, 4);
+  config_.rails.push_back(RailSpec{"both", {"before", "net"}, false, 0, {}});
+  rule(std::nullopt, {"net"}).operations = {{"put", "both"}};
+  const char* const names[] = {"net", "net.1", "net.2", "net.3"};
+  for (uint32_t pair = 0; pair < 9; ++pair) {
+    PeerFacts facts = peer(Locality::remote);
+    facts.pair = pair;
+    const Choice choice = choose(config_, set_, facts);
+    EXPECT_EQ(choice.am->name(), names[pair % 4]);
+    EXPECT_EQ(choice.get->name(), names[pair % 4]);
+    EXPECT_EQ(choice.atomic->name(), "net");
+    const Carrier& puts = choice.of(OperationKind::put).front().carrier;
+    ASSERT_EQ(puts.conduits.size(), 2u);
+    EXPECT_EQ(puts.conduits[0]->name(), "before");
+    EXPECT_EQ(puts.conduits[1]->name(), names[pair % 4]);
+  }
+}
+
+// Would catch: a conduit with fewer lanes than the peers', which then look for this rank elsewhere.
+TEST_F(SelectorTest, LanesAreAllThereOrNone) {
+  static unsigned opened, closed;
+  opened = closed = 0;
+  auto plugin = std::make_shared<ConduitPlugin>();
+  plugin->module.domain_open = [](const cwy_options*, const cwyc_domain_params*, cwyc_domain** out,
+                                  cwy_err*) -> cwy_status {
+    if (opened == 2) return CWY_ERR_NOMEM;
+    ++opened;
+    *out = reinterpret_cast<cwyc_domain*>(&opened);
+    return CWY_OK;
+  };
+  plugin->module.domain_close = [](cwyc_domain*) { ++closed; };
+  add("before", true);
+  ConduitSpec spec;
+  spec.name = spec.plugin = "net";
+  spec.lanes = 4;
+  EXPECT_THROW(set_.open(spec, ConfiguredConduit{plugin, nullptr, {}}, ""), Error);
+  EXPECT_EQ(set_.conduits.size(), 1u);
+  EXPECT_EQ(closed, 2u);
+  EXPECT_EQ(set_.lane_of("net", 0), nullptr);
 }
 
 // Would catch: a fallback whose reason is lost.

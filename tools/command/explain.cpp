@@ -43,6 +43,11 @@ struct Line {
   std::string size, conduit, how;  // size: where it is no range of bytes
   const RailSpec* rail = nullptr;
 };
+struct UsedConduit {
+  std::string name;
+  DeviceChoice device;
+  uint32_t lanes;
+};
 struct PeerClass {
   std::string who;
   std::vector<uint32_t> ranks;
@@ -51,9 +56,9 @@ struct PeerClass {
   std::string unreachable;  // the whole reason; empty when a conduit was chosen
   std::string trouble;      // the same beside `rule` and `others`
   std::vector<Line> lines;
-  std::vector<std::pair<std::string, DeviceChoice>> devices;  // by conduit, of those in use
-  std::string put_conduit;                                    // empty when unreachable
-  uint64_t put_forms = 0;                                     // CWY_FORM_* that it registers
+  std::vector<UsedConduit> used;
+  std::string put_conduit;      // empty when unreachable
+  uint64_t put_forms = 0;       // CWY_FORM_* that it registers
   bool mapped = false;          // segments of the peers are mapped here, and ours there
   std::vector<Refusal> others;  // every conduit that is not used, and why
 };
@@ -159,7 +164,7 @@ std::vector<Refusal> others_of(const World& world, const Choice& choice, const P
     return false;
   };
   for (const auto& conduit : world.conduits.conduits) {
-    if (choice.uses(conduit.get()) || told(conduit->name())) continue;
+    if (choice.uses(conduit.get()) || told(conduit->name()) || conduit->spec().lane != 0) continue;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = conduit->module().reach(conduit->domain(), &peer.desc, &err);
     out.push_back({conduit->name(), status == CWY_OK ? fmt::format("could, but {} does not name it",
@@ -180,7 +185,8 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
     out.rule = fmt::format("{} ({})", choice.rule->label, choice.rule->where.str());
     out.lines = lines_of(world, choice, peer.locality);
     for (const auto& conduit : world.conduits.conduits)
-      if (choice.uses(conduit.get())) out.devices.emplace_back(conduit->name(), conduit->device());
+      if (choice.uses(conduit.get()))
+        out.used.push_back({conduit->name(), conduit->device(), conduit->spec().lanes});
     out.put_conduit = choice.put->name();
     const ConduitEp& ep = world.endpoint(choice.put);
     out.put_forms = ep.caps & CWYC_CAP_MEM_REG ? ep.attr.mem_forms : 0;
@@ -304,9 +310,14 @@ void print_people(const World& world, const ExplainArguments& args, const Neighb
       rows.push_back({l.operation, size, l.conduit, l.how});
     }
     print_columns(rows);
-    for (const auto& [conduit, device] : c.devices) {
+    for (const auto& [conduit, device, lanes] : c.used) {
       print_folded(fmt::format("device of {}: {}{}{}", conduit, device.name,
                                device.name.empty() ? "" : ", ", device.why));
+      if (lanes == 1) continue;
+      print_folded(
+          fmt::format("lanes of {}: {}; two ranks use the one that the sum of their numbers "
+                      "names, and the first for atomics",
+                      conduit, lanes));
     }
     for (const Refusal& r : c.others) print_folded(fmt::format("not {}: {}", r.conduit, r.reason));
   }
@@ -330,9 +341,9 @@ void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all)
         l.rail != nullptr ? std::to_string(l.rail->stripe_above) : "null", json_text(l.conduit),
         json_text(l.how));
   };
-  const auto device_json = [](const auto& used) {
-    return fmt::format(R"({{"conduit":{},"device":{},"why":{}}})", json_text(used.first),
-                       json_text(used.second.name), json_text(used.second.why));
+  const auto device_json = [](const UsedConduit& used) {
+    return fmt::format(R"({{"conduit":{},"device":{},"why":{},"lanes":{}}})", json_text(used.name),
+                       json_text(used.device.name), json_text(used.device.why), used.lanes);
   };
   const auto refusal_json = [](const Refusal& r) {
     return fmt::format(R"({{"conduit":{},"reason":{}}})", json_text(r.conduit),
@@ -345,7 +356,7 @@ void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all)
             json_text(c.who), json_text(locality_word(c.locality)),
             json_text(neighbors_text(c, all)), json_text(c.rule),
             c.unreachable.empty() ? "null" : json_text(c.unreachable),
-            json_each(c.lines, line_json), json_each(c.devices, device_json),
+            json_each(c.lines, line_json), json_each(c.used, device_json),
             json_each(c.others, refusal_json));
       }));
 }

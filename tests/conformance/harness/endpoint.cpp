@@ -149,6 +149,7 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   const SignalKeeper keeper;
   const cwy_status status =
       err.after("ep_open", module().ep_open(domain.get(), &params, &ep_, err));
+  if (status == CWY_ERR_UNSUPPORTED && index != 0) throw Skip{"a second endpoint in a domain"};
   if (status != CWY_OK) fail(status, "ep_open", err.text());
   attr_.head = CWY_HEAD(cwyc_ep_attr);
   require_ok(module().ep_query(ep_, &attr_), "ep_query");
