@@ -10,7 +10,7 @@
  *
  * Rules that hold for every hot operation (normative text: causeway-conduit(7)):
  *  - it never blocks and never calls back into the core except through the cwyc_op it was given,
- *    peer_state and, in am_* to oneself, the deliver upcall;
+ *    services and, in am_* to oneself, the deliver upcall;
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
  *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
  *    progress() of the endpoint, from a later posting call on it, or from this call itself;
@@ -45,7 +45,7 @@ enum {
 /* What a network says of an operation beyond its status. Valid during the report. */
 typedef struct cwyc_detail {
   cwy_head head;
-  int32_t code;     /* the network's own number of an error, 0: none */
+  int32_t code; /* the network's own number of an error, 0: none */
   uint32_t reserved;
   const char* text; /* one line about it, without a period; NULL: none */
 } cwyc_detail;
@@ -79,7 +79,7 @@ typedef struct cwyc_conn {
   cwyc_ep* ep;
   cwy_peer peer;
   void* priv;
-  uint32_t table; /* set in connect(): index in module->ops of the operations that serve this peer */
+  uint32_t table; /* set in connect(): index in module->ops of what serves this peer */
   uint32_t reserved;
   uint64_t reserved2[2];
 } cwyc_conn;
@@ -89,47 +89,8 @@ typedef struct cwyc_conn {
  * conduit may ignore; the two highest are the core's own. */
 enum {
   CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
-  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning (puts over 512 bytes: or later) */
+  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning (puts over 512 bytes: later) */
   CWYC_IMMEDIATE = 1u << 16    /* answer CWY_RETRY rather than do expensive work to make room */
-};
-
-/* Data types and operations of atomics, one bit each: the values of the client interface's GEX_DT_*
- * and GEX_OP_*, so that no translation stands on the path. The operations from FMIN to FXOR are the
- * first ten in the same order, fetching. */
-enum {
-  CWYC_DT_I32 = 1u << 0,
-  CWYC_DT_U32 = 1u << 1,
-  CWYC_DT_I64 = 1u << 2,
-  CWYC_DT_U64 = 1u << 3,
-  CWYC_DT_FLT = 1u << 4,
-  CWYC_DT_DBL = 1u << 5
-};
-enum {
-  CWYC_OP_MIN = 1u << 0,
-  CWYC_OP_SUB = 1u << 1,
-  CWYC_OP_MULT = 1u << 2,
-  CWYC_OP_ADD = 1u << 3,
-  CWYC_OP_MAX = 1u << 4,
-  CWYC_OP_INC = 1u << 5,
-  CWYC_OP_DEC = 1u << 6,
-  CWYC_OP_AND = 1u << 7,
-  CWYC_OP_OR = 1u << 8,
-  CWYC_OP_XOR = 1u << 9,
-  CWYC_OP_FMIN = 1u << 10,
-  CWYC_OP_FSUB = 1u << 11,
-  CWYC_OP_FMULT = 1u << 12,
-  CWYC_OP_FADD = 1u << 13,
-  CWYC_OP_FMAX = 1u << 14,
-  CWYC_OP_FINC = 1u << 15,
-  CWYC_OP_FDEC = 1u << 16,
-  CWYC_OP_FAND = 1u << 17,
-  CWYC_OP_FOR = 1u << 18,
-  CWYC_OP_FXOR = 1u << 19,
-  CWYC_OP_SET = 1u << 20,
-  CWYC_OP_CAS = 1u << 21,  /* compare and swap, without a result */
-  CWYC_OP_SWAP = 1u << 22,
-  CWYC_OP_GET = 1u << 23,
-  CWYC_OP_FCAS = 1u << 24  /* compare and swap that fetches */
 };
 
 typedef struct cwyc_atomic {
@@ -139,8 +100,8 @@ typedef struct cwyc_atomic {
   uint64_t operand2;  /* compare-and-swap: the new value */
   void* result;       /* fetching operations: receives the previous value; else NULL */
   cwyc_mem* result_mem;
-  uint32_t dt;     /* CWYC_DT_* */
-  uint32_t opcode; /* CWYC_OP_* */
+  uint32_t dt;     /* CWY_DT_* */
+  uint32_t opcode; /* CWY_OP_* */
 } cwyc_atomic;
 
 /* Pieces of a vector transfer. They never grow: what a later minor says stands in cwyc_vector. */
@@ -218,7 +179,8 @@ typedef struct cwyc_ops {
 
   /* Negotiated medium: reserves room for `least`..`most` payload bytes and `nargs` arguments in
    * the conduit's own send buffer. Exactly one commit or cancel follows on the same thread, with
-   * no other operation on the connection between. Commit cannot fail and cannot answer RETRY. */
+   * no other operation of that thread on the connection between. Commit cannot fail and cannot
+   * answer RETRY. */
   cwy_status (*am_prepare)(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
                            uint32_t flags, cwyc_am_slot* slot);
   void (*am_commit)(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
@@ -228,32 +190,30 @@ typedef struct cwyc_ops {
 
 /* ---- what an endpoint can do -------------------------------------------------------------- */
 
-/* Capability bits: what table entries that are set guarantee. Either side ignores unknown bits. */
-enum {
-  CWYC_CAP_PUT = 1ull << 0,
-  CWYC_CAP_GET = 1ull << 1,
-  CWYC_CAP_ATOMIC = 1ull << 2,
-  CWYC_CAP_VECTOR = 1ull << 3,
-  CWYC_CAP_AM_LONG = 1ull << 4,
-  CWYC_CAP_AM_PREPARE = 1ull << 5,
-  CWYC_CAP_DIRECT = 1ull << 6,        /* rkey_direct can succeed: peers' memory is mapped */
-  CWYC_CAP_MEM_ALLOC = 1ull << 7,     /* mem_alloc makes memory that this conduit reaches best */
-  CWYC_CAP_MEM_REG = 1ull << 8,       /* memory of the client's can be registered */
-  CWYC_CAP_UNREGISTERED = 1ull << 9,  /* put/get reach any host memory of a peer without mem_reg */
-  CWYC_CAP_ORDER_PUT_AM = 1ull << 10,  /* an AM is delivered after puts posted before it */
-  CWYC_CAP_WAIT_FD = 1ull << 11,
-  CWYC_CAP_NAP = 1ull << 12,           /* nap() sleeps until something arrives */
-  CWYC_CAP_PEER_FAILURE = 1ull << 13,  /* a dead peer is reported without being asked */
-  CWYC_CAP_ATOMIC_CPU = 1ull << 14,    /* its atomics are coherent with this host's CPU atomics */
-  CWYC_CAP_NO_PROGRESS = 1ull << 15,   /* progress() never has anything to do: it need not be called */
-  CWYC_CAP_WIRING = 1ull << 20,      /* peers need an address each, which wiring() writes */
-  CWYC_CAP_SHARED_KEYS = 1ull << 21, /* an rkey serves all peers that packed the same bytes */
-  CWYC_CAP_REACHES_RELEASED = 1ull << 22, /* a peer may reach memory after its mem_release */
-  /* These are an endpoint's; all others are a connection's. */
-  CWYC_CAPS_OF_EP = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_WAIT_FD | CWYC_CAP_NAP |
-                    CWYC_CAP_PEER_FAILURE | CWYC_CAP_NO_PROGRESS | CWYC_CAP_WIRING |
-                    CWYC_CAP_SHARED_KEYS | CWYC_CAP_REACHES_RELEASED
-};
+/* Capabilities: what entries of a table, and calls, guarantee. Either side ignores unknown bits. No
+ * enumerators, since those of C99 are ints. */
+#define CWYC_CAP_PUT (UINT64_C(1) << 0)
+#define CWYC_CAP_GET (UINT64_C(1) << 1)
+#define CWYC_CAP_ATOMIC (UINT64_C(1) << 2)
+#define CWYC_CAP_VECTOR (UINT64_C(1) << 3)
+#define CWYC_CAP_AM_LONG (UINT64_C(1) << 4)
+#define CWYC_CAP_AM_PREPARE (UINT64_C(1) << 5)
+#define CWYC_CAP_DIRECT (UINT64_C(1) << 6)       /* rkey_direct can succeed: memory is mapped */
+#define CWYC_CAP_ORDER_PUT_AM (UINT64_C(1) << 7) /* an AM is delivered after earlier puts */
+#define CWYC_CAP_ATOMIC_CPU (UINT64_C(1) << 8)   /* coherent with atomics of this host's CPUs */
+
+/* Those from bit 32 on are an endpoint's; all others are a connection's. */
+#define CWYC_CAPS_OF_EP (~UINT64_C(0) << 32)
+#define CWYC_CAP_MEM_ALLOC (UINT64_C(1) << 32) /* mem_alloc makes memory it reaches best */
+#define CWYC_CAP_MEM_REG (UINT64_C(1) << 33)   /* memory of the client's can be registered */
+#define CWYC_CAP_WAIT_FD (UINT64_C(1) << 34)
+#define CWYC_CAP_NAP (UINT64_C(1) << 35)          /* nap() sleeps until something arrives */
+#define CWYC_CAP_PEER_FAILURE (UINT64_C(1) << 36) /* a dead peer is reported without being asked */
+#define CWYC_CAP_NO_PROGRESS (UINT64_C(1) << 37)  /* progress() never has anything to do */
+#define CWYC_CAP_WIRING (UINT64_C(1) << 38)       /* peers need an address each: wiring() */
+#define CWYC_CAP_SHARED_KEYS (UINT64_C(1) << 39)  /* an rkey serves all with the same bytes */
+/* A peer may reach memory after its mem_release. */
+#define CWYC_CAP_REACHES_RELEASED (UINT64_C(1) << 40)
 
 typedef struct cwyc_ep_attr {
   cwy_head head;
@@ -263,18 +223,18 @@ typedef struct cwyc_ep_attr {
   uint64_t rkey_max;          /* most bytes rkey_pack writes */
   uint64_t rma_max;           /* most bytes of one put or get; the core cuts larger ones */
   uint64_t am_medium_max;     /* payload bytes with 16 arguments; at least 512 */
-  uint64_t am_long_max;       /* payload bytes with 16 arguments; at least 512, or 0 without am_long */
+  uint64_t am_long_max;       /* the same; 0 without am_long */
   uint64_t iov_max;
   uint64_t mem_forms;         /* CWY_FORM_* that mem_reg takes */
-  uint64_t atomic_ops[16];    /* per data type (bit number of CWYC_DT_*): mask of CWYC_OP_* */
-  double bandwidth_bps;       /* rough: how rails share a large transfer */
+  uint64_t atomic_ops[16];    /* per bit number of CWY_DT_*: mask of CWY_OP_* */
+  uint64_t speed;             /* bytes per second, rough: how rails share a transfer; 0: unknown */
   uint32_t ops_tables;        /* the first so many of module->ops serve this endpoint; at least 1 */
   uint32_t reserved;
-  uint64_t mem_room;          /* bytes of mem_alloc for each rank of this host; 0: as many as it has */
+  uint64_t mem_room;          /* bytes of mem_alloc for each rank of this host; 0: all there is */
 } cwyc_ep_attr;
 
-/* What the connections of one table can do. The members mean what those of cwyc_ep_attr mean, whose
- * values are not read where there is class_query. */
+/* What the connections of one table can do. The members mean what those of cwyc_ep_attr mean,
+ * whose values are not read where there is class_query. */
 typedef struct cwyc_class_attr {
   cwy_head head;
   uint64_t caps; /* CWYC_CAP_* without CWYC_CAPS_OF_EP */
@@ -283,7 +243,7 @@ typedef struct cwyc_class_attr {
   uint64_t am_long_max;
   uint64_t iov_max;
   uint64_t atomic_ops[16];
-  double bandwidth_bps;
+  uint64_t speed;
   uint64_t reserved[4];
 } cwyc_class_attr;
 
@@ -294,8 +254,8 @@ enum { CWYC_AM_SHORT = 0, CWYC_AM_MEDIUM = 1, CWYC_AM_LONG = 2 };
 /* Delivers one active message. Called from progress() only (and, for a message to oneself, from
  * the posting call). `args` and a medium's `payload` stay the conduit's and are valid during the
  * call, a payload longer where am_retain() says so; the receiver may write into a medium's payload,
- * which is aligned to 16 bytes. For a long, payload is the address in this process. The upcall may post CWYC_LANE_REPLY messages on the same endpoint and may call
- * progress() for that lane only. */
+ * which is aligned to 16 bytes. For a long, payload is the address in this process. The upcall may
+ * post CWYC_LANE_REPLY messages on the same endpoint and may call progress() for that lane only. */
 typedef void (*cwyc_deliver_fn)(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                                 const int32_t* args, uint32_t nargs, void* payload,
                                 size_t length);
@@ -313,7 +273,7 @@ typedef struct cwyc_arrival {
 
 /* Where the payload is to be written, which deliver() then gets as `payload`. NULL: into memory of
  * the conduit's. A conduit need not ask. Called from progress(); posts nothing. */
-typedef void* (*cwyc_place_fn)(void* core_ep, cwyc_arrival* arrival);
+typedef void* (*cwyc_place_fn)(void* core_ep, const cwyc_arrival* arrival);
 
 typedef struct cwyc_ep_params {
   cwy_head head;
@@ -339,7 +299,7 @@ typedef struct cwyc_peer_desc {
   const char* hostname;
   const void* address;      /* what the peer's ep_address wrote; NULL in a dry run (explain) */
   uint64_t address_len;
-  const void* wiring;       /* connect under CAP_WIRING: what the peer's wiring wrote for us; else NULL */
+  const void* wiring;       /* connect under CAP_WIRING: what the peer's wrote for us; else NULL */
   uint64_t wiring_len;
 } cwyc_peer_desc;
 
@@ -361,7 +321,7 @@ typedef struct cwyc_device {
   cwy_head head;
   const char* name;        /* as domain_open takes it; unique */
   const char* description; /* one line for people */
-  const char* path;        /* PCI address "0000:3b:00.0", else a path in sysfs; "": virtual or unknown */
+  const char* path;        /* PCI address "0000:3b:00.0", else a path in sysfs; "": unknown */
   uint64_t speed;          /* bytes per second, 0: unknown */
   /* Devices of one network, other than 0, reach the same peers at the same speed, so that the core
    * may take any of them. 0: taken by name, or by the conduit's own choice, only. */
@@ -383,7 +343,7 @@ typedef struct cwyc_domain_params {
   /* What the launcher has allotted of the network, in its own words; "": it says nothing. */
   const char* vnis;            /* SLINGSHOT_VNIS */
   const char* service_ids;     /* SLINGSHOT_SVC_IDS */
-  const char* service_devices; /* SLINGSHOT_DEVICES: the devices of those services, in their order */
+  const char* service_devices; /* SLINGSHOT_DEVICES: those of these services, in their order */
   uint64_t reserved[4];
 } cwyc_domain_params;
 
@@ -398,6 +358,11 @@ typedef struct cwyc_module {
   const cwyc_ops* const* ops; /* tables; a connection uses ops[conn->table] */
   uint64_t flags;             /* none defined; 0 */
 
+  /* For plugins whose tables depend on their options, as of those in front of another conduit: the
+   * module for these options. Called once per conduit, before any other call with `opts`; may use
+   * services->wrap_conduit. *out stays valid and unchanged until fini. NULL: it is this module. */
+  cwy_status (*configure)(const cwy_options* opts, const struct cwyc_module** out, cwy_err* err);
+
   /* Calls fn once per device, those that the conduit would rather take first. No device: not
    * called, CWY_OK. */
   cwy_status (*list_devices)(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err);
@@ -410,8 +375,16 @@ typedef struct cwyc_module {
                         cwy_err* err);
   void (*ep_close)(cwyc_ep* ep); /* after disconnect of every connection */
   cwy_status (*ep_query)(cwyc_ep* ep, cwyc_ep_attr* attr); /* constant after ep_open */
+  /* Where connections differ; both or neither. NULL: ep_query tells of each. class_query: of those
+   * of table `table`, constant after ep_open. class_of: which connect() takes where reach()
+   * accepts. */
+  cwy_status (*class_query)(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr);
+  uint32_t (*class_of)(cwyc_domain* domain, const cwyc_peer_desc* peer);
   /* Writes what a peer needs to connect; *len in: room, out: bytes. */
   cwy_status (*ep_address)(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err);
+  /* Under CAP_WIRING: writes what that process needs to connect to this endpoint; *len as in
+   * ep_address. Called before either side connects; answers the same for the same process. */
+  cwy_status (*wiring)(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err);
   /* From now on several threads may enter (1) or not (0). */
   cwy_status (*ep_threads)(cwyc_ep* ep, uint32_t multithreaded);
 
@@ -450,6 +423,13 @@ typedef struct cwyc_module {
    * deliver replies only (called while a request handler waits for room to reply). */
   uint32_t (*progress)(cwyc_ep* ep, uint32_t budget, uint32_t lane);
 
+  /* Hot; both or neither. From inside deliver() of a medium, on its thread, once at most. CWY_OK:
+   * the payload stays valid, and the receiver's, until am_release(*kept). Any other answer: it does
+   * not, so the receiver copies. am_release: from any thread at any time, inside deliver() too;
+   * waits for nobody. */
+  cwy_status (*am_retain)(cwyc_ep* ep, void* payload, void** kept);
+  void (*am_release)(cwyc_ep* ep, void* kept);
+
   /* A descriptor that polls readable when progress has work. Stays the conduit's. */
   cwy_status (*wait_fd)(cwyc_ep* ep, int* fd);
   /* CWY_OK: the next arrival makes the descriptor readable. CWY_RETRY: something is pending. */
@@ -459,31 +439,10 @@ typedef struct cwyc_module {
 
   /* Counters for `causeway info` and end-of-run reports. */
   void (*ep_stats)(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
-
-  void (*fini)(void); /* once, after every domain is closed */
-
-  /* For plugins whose tables depend on their options, as of those in front of another conduit: the
-   * module for these options. Called once per conduit, before any other call with `opts`; may use
-   * services->wrap_conduit. *out stays valid and unchanged until fini. NULL: it is this module. */
-  cwy_status (*configure)(const cwy_options* opts, const struct cwyc_module** out, cwy_err* err);
-
-  /* Where connections differ; both or neither. NULL: ep_query tells of each. class_query: of those of
-   * table `table`, constant after ep_open. class_of: which connect() takes where reach() accepts. */
-  cwy_status (*class_query)(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr);
-  uint32_t (*class_of)(cwyc_domain* domain, const cwyc_peer_desc* peer);
-
-  /* Under CAP_WIRING: writes what that process needs to connect to this endpoint; *len as in
-   * ep_address. Called before either side connects; answers the same for the same process. */
-  cwy_status (*wiring)(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err);
-
-  /* Hot; both or neither. From inside deliver() of a medium, on its thread, once at most: CWY_OK: the
-   * payload stays valid, and the receiver's, until am_release(*kept). Any other answer: it does not,
-   * so the receiver copies. am_release: from any thread at any time, inside deliver() too; waits
-   * for nobody. */
-  cwy_status (*am_retain)(cwyc_ep* ep, void* payload, void** kept);
-  void (*am_release)(cwyc_ep* ep, void* kept);
   /* For `causeway ps`. From a thread of the core's, beside any other call; waits for nobody. */
   void (*ep_traffic)(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg);
+
+  void (*fini)(void); /* once, after every domain is closed */
 } cwyc_module;
 
 /* The one symbol a conduit exports. Called before any other call, and never again unless fini()

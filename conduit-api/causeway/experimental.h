@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * What is here may change or go in any minor, names included, and no test compares its layout.
- * Today nothing in Causeway implements or calls any of it: it is here to be tried, by a conduit and
+ * Nothing in Causeway implements or calls any of it: it is here to be tried, by a conduit and
  * a collective plugin of one author, before it is frozen. A conduit that offers some of it exports
  * CWYX_LOOKUP_NAME beside its init function; cwyc_module has no hole for it. (causeway/operations.h
  * is experimental in another sense: the core uses it, it adds nothing to what a conduit offers.)
@@ -68,7 +68,7 @@ typedef struct cwyx_immediate {
 } cwyx_immediate;
 
 /* "device_messages": mediums whose payload never enters host memory. Open: which of a client's
- * messages may be delivered so, as handlers of today's clients read their payload. */
+ * messages may be delivered so, as clients' handlers read their payload. */
 typedef struct cwyx_device_messages {
   cwy_head head;
   /* As cwyc_ops.am_medium, from device memory in `lmem`. */

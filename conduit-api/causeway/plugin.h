@@ -7,9 +7,9 @@
  * section, `cwy_manifest`. It links no core symbol: what the core offers comes in
  * `cwy_services`. The normative text is causeway-conduit(7); this header is C99.
  *
- * Within a major version structures only grow at the end. A reader of a structure looks at
- * `head.struct_size` before it touches a member added by a later minor. Structures without a head
- * never grow.
+ * Within a major version structures only grow at the end, and never into padding. A reader of a
+ * structure looks at `head.struct_size` before it touches a member added by a later minor.
+ * Structures without a head never grow. Members called `reserved` are 0, and nobody reads them.
  */
 #ifndef CAUSEWAY_PLUGIN_H
 #define CAUSEWAY_PLUGIN_H
@@ -68,28 +68,31 @@ typedef struct cwy_peer {
   uint32_t epoch; /* starts at 1 */
 } cwy_peer;
 
-typedef enum cwy_log_level {
+typedef uint32_t cwy_log_level;
+enum {
   CWY_LOG_ERROR = 0,
   CWY_LOG_WARN = 1,
   CWY_LOG_INFO = 2,
   CWY_LOG_DEBUG = 3
-} cwy_log_level;
+};
 
 /* What the core says of a peer, and what a conduit reports of one. */
-typedef enum cwy_peer_state {
+typedef uint32_t cwy_peer_state;
+enum {
   CWY_PEER_ALIVE = 0,
   CWY_PEER_SUSPECT = 1, /* silent for longer than expected; may come back */
   CWY_PEER_FAILED = 2   /* final for this epoch */
-} cwy_peer_state;
+};
 
 /* Kinds of memory, as far as the interfaces between plugins need them. */
-typedef enum cwy_memkind_class {
+typedef uint32_t cwy_memkind_class;
+enum {
   CWY_MEM_HOST = 0,
   CWY_MEM_CUDA = 1,
   CWY_MEM_HIP = 2,
   CWY_MEM_ZE = 3,
   CWY_MEM_VENDOR_BASE = 64 /* out-of-tree kinds number upward from here */
-} cwy_memkind_class;
+};
 
 /* Forms in which a memory kind can hand memory to a conduit (bit mask). The core intersects
  * what the kind exports with what the conduit imports. */
@@ -105,7 +108,7 @@ typedef struct cwy_memref {
   cwy_head head;
   uint32_t form;        /* exactly one CWY_FORM_* bit */
   uint32_t kind_class;  /* cwy_memkind_class */
-  uint64_t addr;        /* HOST_VA / DEVICE_VA: start address; otherwise the address the owner uses */
+  uint64_t addr;        /* HOST_VA, DEVICE_VA: the start; otherwise the owner's address */
   uint64_t length;      /* bytes */
   int32_t device;       /* ordinal within the kind, -1 for host */
   int32_t fd;           /* DMABUF: owned by the caller, valid during the call only; else -1 */
@@ -115,6 +118,45 @@ typedef struct cwy_memref {
   uint32_t pid;         /* IPC: process that exported it (some handles hold a descriptor of its) */
   uint64_t key_wish;    /* mem_reg of a conduit: the key that it should get; 0: any */
 } cwy_memref;
+
+/* Data types and operations of atomics and reductions, one bit each: the values of the client
+ * interface's GEX_DT_* and GEX_OP_*, so that no translation stands on the path. The operations from
+ * FMIN to FXOR are the first ten in the same order, fetching. */
+enum {
+  CWY_DT_I32 = 1u << 0,
+  CWY_DT_U32 = 1u << 1,
+  CWY_DT_I64 = 1u << 2,
+  CWY_DT_U64 = 1u << 3,
+  CWY_DT_FLT = 1u << 4,
+  CWY_DT_DBL = 1u << 5
+};
+enum {
+  CWY_OP_MIN = 1u << 0,
+  CWY_OP_SUB = 1u << 1,
+  CWY_OP_MULT = 1u << 2,
+  CWY_OP_ADD = 1u << 3,
+  CWY_OP_MAX = 1u << 4,
+  CWY_OP_INC = 1u << 5,
+  CWY_OP_DEC = 1u << 6,
+  CWY_OP_AND = 1u << 7,
+  CWY_OP_OR = 1u << 8,
+  CWY_OP_XOR = 1u << 9,
+  CWY_OP_FMIN = 1u << 10,
+  CWY_OP_FSUB = 1u << 11,
+  CWY_OP_FMULT = 1u << 12,
+  CWY_OP_FADD = 1u << 13,
+  CWY_OP_FMAX = 1u << 14,
+  CWY_OP_FINC = 1u << 15,
+  CWY_OP_FDEC = 1u << 16,
+  CWY_OP_FAND = 1u << 17,
+  CWY_OP_FOR = 1u << 18,
+  CWY_OP_FXOR = 1u << 19,
+  CWY_OP_SET = 1u << 20,
+  CWY_OP_CAS = 1u << 21,  /* compare and swap, without a result */
+  CWY_OP_SWAP = 1u << 22,
+  CWY_OP_GET = 1u << 23,
+  CWY_OP_FCAS = 1u << 24  /* compare and swap that fetches */
+};
 
 /* Options of one configured plugin instance. Values have been checked against the manifest's
  * option schema and defaulted before the plugin sees them. */
@@ -185,9 +227,9 @@ typedef struct cwy_services {
    * that does not exist, or that would stand in front of itself, is CWY_ERR_INVALID with text. */
   cwy_status (*wrap_conduit)(const char* name, cwy_wrapped* out, cwy_err* err);
 
-  /* Reports that a device which the conduit has open is down, or up again: its name, CWYC_DEVICE_UP or
-   * CWYC_DEVICE_DOWN, and the reason, copied. Any thread, the same state again does no harm. The core tells
-   * people; peers that are lost for it are reported by peer_state. */
+  /* Reports that a device which the conduit has open is down, or up again: its name,
+   * CWYC_DEVICE_UP or CWYC_DEVICE_DOWN, and the reason, copied. Any thread, the same state again
+   * does no harm. The core tells people; peers that are lost for it are reported by peer_state. */
   void (*device_state)(void* core_ep, const char* device, uint32_t state, const char* why);
 } cwy_services;
 

@@ -138,8 +138,7 @@ uint32_t conduit_flags(const Resolved& r) {
 bool performs_like_processor(const Connection& c, const Resolved& r, const cwyc_rkey* rkey) {
   constexpr uint64_t kBoth = CWYC_CAP_ATOMIC | CWYC_CAP_ATOMIC_CPU;
   return (c.attr->caps & kBoth) == kBoth &&
-         (c.attr->atomic_ops[std::countr_zero(r.call.dt)] & r.call.opcode) != 0 &&
-         (rkey != nullptr || (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0);
+         (c.attr->atomic_ops[std::countr_zero(r.call.dt)] & r.call.opcode) != 0 && rkey != nullptr;
 }
 
 cwy_status post_by_processor(const Resolved& r, cwyc_op* op) {
@@ -165,7 +164,7 @@ cwy_status post_by_adapter(const Resolved& r, cwyc_op* op) {
       or_fatal(r.call.name, [&] { return r.domain.connection_to(r.rank, &c); });
   if (connected != CWY_OK) return connected;
   cwyc_rkey* const rkey = c->rkey.load(std::memory_order_acquire);
-  if (rkey == nullptr && !(c->attr->caps & CWYC_CAP_UNREGISTERED)) {
+  if (rkey == nullptr) {
     fatal(r.call.name,
           "conduit {}, which performs this atomic domain, has no right to memory of rank {}: bind "
           "and publish a segment there, or set atomics.mechanism to cpu",

@@ -47,7 +47,7 @@ cwyc_class_attr class_of_table(const ConduitEp& cep, const cwyc_ep_attr& told, u
     out.am_long_max = told.am_long_max;
     out.iov_max = told.iov_max;
     std::copy(std::begin(told.atomic_ops), std::end(told.atomic_ops), out.atomic_ops);
-    out.bandwidth_bps = told.bandwidth_bps;
+    out.speed = told.speed;
   }
   out.caps &= ~uint64_t{CWYC_CAPS_OF_EP};
   // A right that serves several peers is not the memory of one.

@@ -204,9 +204,7 @@ void open_right(Peer& peer, Connection& c, bool may_be_gone) {
   cwyc_rkey* rkey = may_be_gone ? right_if_open(peer, *c.cep)
                                 : peer.segment.publication->right(*c.cep, peer.rank);
   // Transfers with device memory choose their way themselves.
-  const bool reached =
-      rkey != nullptr || (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0 || c.device_end;
-  c.rma_over_am.store(!reached, std::memory_order_relaxed);
+  c.rma_over_am.store(rkey == nullptr && !c.device_end, std::memory_order_relaxed);
   c.rkey.store(rkey, std::memory_order_release);
 }
 
@@ -332,9 +330,9 @@ cwy_status connect_all(Peer& peer, const Spans& spans) {
   return out;
 }
 
-double bandwidth_of(const Connection& c) {
-  const double told = c.attr->bandwidth_bps;
-  return told > 0 ? told : 1e9;  // a conduit that says nothing: like another that does not
+double speed_of(const Connection& c) {
+  const uint64_t told = c.attr->speed;
+  return told != 0 ? static_cast<double>(told) : 1e9;  // the same for all that say nothing
 }
 
 void fill_part(Peer& peer, const SizeSpan& span, OperationKind kind, SplitPart& part) {
@@ -344,7 +342,7 @@ void fill_part(Peer& peer, const SizeSpan& span, OperationKind kind, SplitPart& 
   for (const Conduit* conduit : span.carrier.conduits) {
     part.members.push_back(connection_in(peer, conduit));
     const bool weighted = rail != nullptr && rail->by_bandwidth;
-    part.shares.push_back(weighted ? bandwidth_of(*part.members.back()) : 1.0);
+    part.shares.push_back(weighted ? speed_of(*part.members.back()) : 1.0);
     sum += part.shares.back();
   }
   for (double& share : part.shares) share /= sum;

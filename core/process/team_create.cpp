@@ -1,5 +1,6 @@
 #include "process/team_create.h"
 
+#include <causeway/collective.h>
 #include <gasnet_tools.h>
 
 #include <algorithm>
@@ -123,9 +124,8 @@ uint32_t memory_of(const Endpoint& ep) {
   const Segment* segment = ep.segment();
   const uint32_t host = 1u << CWY_MEM_HOST;
   if (segment == nullptr || segment->device() == nullptr) return host;
-  // Classes of vendors have no bits of their own: one for all.
-  constexpr uint32_t kOfVendors = 31;
-  return host | 1u << std::min(segment->device()->attr().kind_class, kOfVendors);
+  const uint32_t kind = segment->device()->attr().kind_class;
+  return host | (kind < CWY_MEM_VENDOR_BASE ? 1u << kind : CWYL_KINDS_OF_VENDORS);
 }
 
 Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, uint32_t id) {

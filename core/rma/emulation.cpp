@@ -174,9 +174,11 @@ uint32_t push_emulations() {
   return sent;
 }
 
-void* place_payload(void* core_ep, cwyc_arrival* arrival) {
-  const auto& [head, from, word, args, nargs, reserved, length] = *arrival;
-  if (!(word & kWordInternal) || nargs < 4 || length <= sizeof(uint64_t)) return nullptr;
+void* place_payload(void* core_ep, const cwyc_arrival* arrival) {
+  const cwy_peer from = arrival->from;
+  const uint64_t word = arrival->word, length = arrival->length;
+  const int32_t* const args = arrival->args;
+  if (!(word & kWordInternal) || arrival->nargs < 4 || length <= sizeof(uint64_t)) return nullptr;
   // An earlier process of the rank means addresses of an earlier time. Relaxed: as deliver() does.
   const Peer& peer = static_cast<ConduitEp*>(core_ep)->owner->peer(from.rank);
   if (peer.epoch.load(std::memory_order_relaxed) != from.epoch) return nullptr;

@@ -35,6 +35,6 @@ void on_get_data(Peer& from, const int32_t* args, unsigned nargs, void* payload,
 
 // cwyc_ep_params::place. Payloads that an emulation would store here, those of emulated longs too
 // (am/emulated_long.h), go straight to host memory.
-void* place_payload(void* core_ep, cwyc_arrival* arrival);
+void* place_payload(void* core_ep, const cwyc_arrival* arrival);
 
 }  // namespace causeway

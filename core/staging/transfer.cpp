@@ -29,9 +29,7 @@ cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr
                       cwyc_op* op) {
   const Connection& c = e.connection();
   cwyc_rkey* const rkey = e.right;
-  const bool reached =
-      rkey != nullptr || (e.remote == nullptr && (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0);
-  if (reached && length <= c.attr->rma_max && e.inside) {
+  if (rkey != nullptr && length <= c.attr->rma_max && e.inside) {
     const cwyc_ops& ops = host_table(c);
     const cwy_status status = e.put
                                   ? ops.put(e.conn, local, lmem, raddr, rkey, length, e.flags, op)

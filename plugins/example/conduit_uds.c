@@ -411,7 +411,7 @@ static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
                              .conn_size = sizeof(struct link),
                              .ep_address_max = sizeof(struct address),
                              .am_medium_max = ep->domain->payload_max,
-                             .bandwidth_bps = 8e9,
+                             .speed = 1000000000,
                              .ops_tables = 1};
   memcpy(attr, &ours, room < sizeof ours ? room : sizeof ours);
   return CWY_OK;

@@ -15,14 +15,14 @@ namespace plugin = cpu_atomics;
 namespace model = conformance;
 
 #define SAME_TYPE(constant, common, checked)               \
-  static_assert(GEX_DT_##constant == CWYC_DT_##constant);  \
+  static_assert(GEX_DT_##constant == CWY_DT_##constant);   \
   static_assert(GEX_DT_##constant == 1u << plugin::common, \
                 "plugins/conduit/common/cpu_atomics.h");   \
   static_assert(GEX_DT_##constant == 1u << model::checked, \
                 "tests/conformance/cases/"                 \
                 "atomic_model.h")
 #define SAME_OPERATION(constant, common, checked)          \
-  static_assert(GEX_OP_##constant == CWYC_OP_##constant);  \
+  static_assert(GEX_OP_##constant == CWY_OP_##constant);   \
   static_assert(GEX_OP_##constant == 1u << plugin::common, \
                 "plugins/conduit/common/cpu_atomics.h");   \
   static_assert(GEX_OP_##constant == 1u << model::checked, \
@@ -31,7 +31,7 @@ namespace model = conformance;
 // With the fetching twin.
 #define SAME_PAIR(constant, common, checked)                                      \
   SAME_OPERATION(constant, common, checked);                                      \
-  static_assert(GEX_OP_F##constant == CWYC_OP_F##constant);                       \
+  static_assert(GEX_OP_F##constant == CWY_OP_F##constant);                        \
   static_assert(GEX_OP_F##constant == 1u << (plugin::common + plugin::fetching)); \
   static_assert(GEX_OP_F##constant == 1u << (model::checked + model::kFetching)); \
   static_assert(GEX_OP_TO_FETCHING(GEX_OP_##constant) == GEX_OP_F##constant);     \

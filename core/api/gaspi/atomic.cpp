@@ -65,7 +65,7 @@ bool performs_like_processor(const Connection& c, const AtomicRequest& a) {
   return (c.attr->caps & kBoth) == kBoth &&
          (c.attr->atomic_ops[std::countr_zero(static_cast<uint32_t>(GEX_DT_U64))] & a.opcode) !=
              0 &&
-         (a.segment->atomic_key != nullptr || (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0);
+         a.segment->atomic_key != nullptr;
 }
 
 cwyc_atomic order_of(Pending& p) {

@@ -58,11 +58,8 @@ void open_rights(const World& world, Peer& peer, FarSegment& r) {
   r.put_key = r.data.right(*put.cep, peer.rank);
   r.get_key = r.data.right(*get.cep, peer.rank);
   r.atomic_key = r.data.right(*atomic_endpoint(world, peer), peer.rank);
-  const auto over_am = [](const Connection& c, const cwyc_rkey* key) {
-    return key == nullptr && !(c.attr->caps & CWYC_CAP_UNREGISTERED);
-  };
-  r.put_over_am.store(over_am(put, r.put_key), std::memory_order_relaxed);
-  r.get_over_am.store(over_am(get, r.get_key), std::memory_order_relaxed);
+  r.put_over_am.store(r.put_key == nullptr, std::memory_order_relaxed);
+  r.get_over_am.store(r.get_key == nullptr, std::memory_order_relaxed);
 }
 
 void map_memory(const Peer& base, FarSegment& r) {

@@ -17,13 +17,19 @@
 extern "C" {
 #endif
 
-typedef enum cwyl_operation {
+typedef uint32_t cwyl_operation;
+enum {
   CWYL_BARRIER = 0,
   CWYL_BROADCAST = 1,
   CWYL_REDUCE_ONE = 2,
-  CWYL_REDUCE_ALL = 3,
-  CWYL_OPERATIONS = 4
-} cwyl_operation;
+  CWYL_REDUCE_ALL = 3
+};
+/* How many there are in this minor. */
+#define CWYL_OPERATIONS UINT32_C(4)
+
+/* Masks of memory kinds have the bit 1 << cwy_memkind_class for each; vendors' kinds share the
+ * last. */
+#define CWYL_KINDS_OF_VENDORS (UINT32_C(1) << 31)
 
 /* Order in which operands may be combined. */
 enum {
@@ -44,7 +50,7 @@ typedef struct cwyl_team_info {
   uint32_t nbrhd_rank;         /* (own) position among them, by team rank */
   const uint32_t* nbrhd_ranks; /* (own) their team ranks, increasing */
   uint32_t host_count;
-  uint32_t memkind_classes; /* mask of 1<<cwy_memkind_class bound by the members */
+  uint32_t memkind_classes; /* mask of the kinds of memory bound by the members */
   uint64_t scratch_bytes;   /* of scratch per member: the smallest over the members */
   uint64_t signals;         /* signal slots per operation, at least 64 */
   uint64_t put_max;         /* most bytes of one put_signal, equal on all members, at least 512 */
@@ -136,8 +142,8 @@ typedef struct cwyl_args {
   uint32_t operation; /* cwyl_operation */
   uint32_t flags;     /* CWYL_NEED_ORDER */
   uint32_t root;      /* broadcast, reduce to one */
-  uint32_t dt;        /* GEX_DT_*, 0 where there is none */
-  uint32_t opcode;    /* GEX_OP_*, 0 where there is none */
+  uint32_t dt;        /* CWY_DT_*, or another of the client's; 0 where there is none */
+  uint32_t opcode;    /* CWY_OP_*, or another of the client's; 0 where there is none */
   uint32_t reserved;
   uint64_t element_bytes;
   uint64_t count; /* elements (broadcast: bytes, with element_bytes 1) */

@@ -63,7 +63,7 @@ void Network::describe(const cwyc_ep&, cwyc_ep_attr& a) {
             CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_PEER_FAILURE | CWYC_CAP_ATOMIC_CPU;
   a.rma_max = a.am_long_max = longest_transfer;
   a.iov_max = Conduit::most_pieces;
-  a.bandwidth_bps = 1e9;
+  a.speed = 1'250'000'000;  // 10 Gbit/s
 }
 
 void Network::more_stats(const cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {

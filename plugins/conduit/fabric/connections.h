@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../common/guard.h"
+#include "../../common/known_part.h"
 #include "../../common/plugin_error.h"
 #include "links.h"
 
@@ -23,7 +24,7 @@ inline uint64_t random_word() {
 template <class Ep>
 void name_endpoint(Ep& ep, cwyc_domain* domain, const cwyc_ep_params& params) {
   ep.domain = domain;
-  ep.params = params;
+  ep.params = known_part(params);
   ep.traffic.open(params.max_peers);
   ep.nonce = random_word();
 }

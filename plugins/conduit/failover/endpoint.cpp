@@ -244,7 +244,7 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   all.caps |= (ep->attr[0].caps | ep->attr[1].caps) & CWYC_CAP_WIRING;
   all.ep_address_max = sizeof(Pair) + ep->attr[0].ep_address_max + ep->attr[1].ep_address_max;
   all.am_medium_max = ep->medium_max;
-  all.bandwidth_bps = ep->attr[ep->of[0] != nullptr ? 0 : 1].bandwidth_bps;
+  all.speed = ep->attr[ep->of[0] != nullptr ? 0 : 1].speed;
   all.ops_tables = 1;
   return give_attributes(all, attr);
 }

@@ -283,7 +283,7 @@ void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
   if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(longest, UINT32_MAX);
   if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;
   const bool tcp = d.path.provider.starts_with("tcp");
-  a.bandwidth_bps = tcp ? 1e9 : 1e10;
+  a.speed = tcp ? 1'250'000'000 : 12'500'000'000;
 }
 
 }  // namespace causeway::ofi

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../../common/guard.h"
+#include "../../common/known_part.h"
 #include "../../common/plugin_error.h"
 #include "../common/adapter_facts.h"
 #include "../common/cpu_atomics.h"
@@ -322,7 +323,7 @@ cwy_status Conduit::ep_open(cwyc_domain*, const cwyc_ep_params* params, cwyc_ep*
                             cwy_err* err) {
   *out = new (std::nothrow) cwyc_ep{};
   if (*out == nullptr) return report(err, CWY_ERR_NOMEM, "no memory for an endpoint");
-  (*out)->params = *params;
+  (*out)->params = causeway::known_part(*params);
   return CWY_OK;
 }
 
@@ -344,7 +345,7 @@ cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   a.iov_max = UINT32_MAX;
   a.mem_forms = CWY_FORM_HOST_VA;
   causeway::cpu_atomics::declare(a.atomic_ops);
-  a.bandwidth_bps = 8e10;
+  a.speed = 10'000'000'000;
   a.ops_tables = 1;
   return causeway::give_attributes(a, attr);
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "../../common/guard.h"
+#include "../../common/known_part.h"
 #include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
 #include "../common/ep_answers.h"
@@ -79,7 +80,7 @@ cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, c
   return guarded(err, [&]() -> cwy_status {
     auto ep = std::make_unique<cwyc_ep>();
     ep->domain = domain;
-    ep->params = *params;
+    ep->params = known_part(*params);
     ep_threads(ep.get(), params->multithreaded);
     cwy_status status = choose_wakeup(ep.get(), err);
     if (status == CWY_OK) status = make_control(ep.get(), err);
@@ -112,7 +113,7 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.iov_max = UINT32_MAX;
   a.mem_forms = CWY_FORM_HOST_VA;
   cpu_atomics::declare(a.atomic_ops);
-  a.bandwidth_bps = 8e10;
+  a.speed = 10'000'000'000;
   a.ops_tables = 1;
   a.mem_room = ep->mem_room;
   return give_attributes(a, attr);

@@ -162,7 +162,7 @@ uint64_t size_of(const First& first, const Rest&... rest) {
   } else if constexpr (std::is_same_v<First, const cwyc_vector*>) {
     return total(*first);
   } else if constexpr (std::is_same_v<First, const cwyc_atomic*>) {
-    constexpr uint32_t four_bytes = CWYC_DT_I32 | CWYC_DT_U32 | CWYC_DT_FLT;
+    constexpr uint32_t four_bytes = CWY_DT_I32 | CWY_DT_U32 | CWY_DT_FLT;
     return (first->dt & four_bytes) != 0 ? 4 : 8;
   } else {
     return 0;

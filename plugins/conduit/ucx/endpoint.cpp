@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "../../common/known_part.h"
 #include "../common/ep_answers.h"
 #include "../common/shared_room.h"
 #include "guard.h"
@@ -96,7 +97,7 @@ cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, c
   return guarded(err, [&]() -> cwy_status {
     auto ep = std::make_unique<cwyc_ep>();
     ep->domain = domain;
-    ep->params = *params;
+    ep->params = known_part(*params);
     ep->job = domain->job;
     ep->self_rank = services->job->rank;
     ep->self_epoch = services->job->epoch;
@@ -153,7 +154,7 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   if ((ep->domain->memory_types & ~(1ull << UCS_MEMORY_TYPE_HOST)) != 0)
     a.mem_forms |= CWY_FORM_DEVICE_VA;
   declare_atomics(ep->domain, a.atomic_ops);
-  a.bandwidth_bps = ep->domain->only_shared_memory ? 8e10 : 1e10;
+  a.speed = ep->domain->only_shared_memory ? 10'000'000'000 : 12'500'000'000;
   a.ops_tables = 1;
   return give_attributes(a, attr);
 }

@@ -123,7 +123,7 @@ void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
   if (d.dmabuf) a.mem_forms |= CWY_FORM_DMABUF;
   const bool seen_by_processors = d.port.device.atomic_cap == IBV_ATOMIC_GLOB;
   if ((a.caps & CWYC_CAP_ATOMIC) != 0 && seen_by_processors) a.caps |= CWYC_CAP_ATOMIC_CPU;
-  a.bandwidth_bps = d.port.software ? 1e9 : d.port.bytes_per_second;
+  a.speed = d.port.software ? 1'250'000'000 : d.port.bytes_per_second;
 }
 
 void Network::more_stats(const cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {

@@ -7,22 +7,22 @@
 
 namespace simnic {
 
-inline constexpr uint64_t kAtomicOps = CWYC_OP_ADD | CWYC_OP_FADD | CWYC_OP_SET | CWYC_OP_GET |
-                                       CWYC_OP_SWAP | CWYC_OP_CAS | CWYC_OP_FCAS;
+inline constexpr uint64_t kAtomicOps =
+    CWY_OP_ADD | CWY_OP_FADD | CWY_OP_SET | CWY_OP_GET | CWY_OP_SWAP | CWY_OP_CAS | CWY_OP_FCAS;
 
 // At an address that is aligned; the previous value. Relaxed but for what others of this adapter
 // see in the same word: order comes from messages.
 inline uint64_t execute_atomic(uint32_t opcode, void* address, uint64_t one, uint64_t two) {
   auto* const at = static_cast<uint64_t*>(address);
   switch (opcode) {
-    case CWYC_OP_ADD:
-    case CWYC_OP_FADD:
+    case CWY_OP_ADD:
+    case CWY_OP_FADD:
       return __atomic_fetch_add(at, one, __ATOMIC_RELAXED);
-    case CWYC_OP_SET:
-    case CWYC_OP_SWAP:
+    case CWY_OP_SET:
+    case CWY_OP_SWAP:
       return __atomic_exchange_n(at, one, __ATOMIC_RELAXED);
-    case CWYC_OP_CAS:
-    case CWYC_OP_FCAS:
+    case CWY_OP_CAS:
+    case CWY_OP_FCAS:
       __atomic_compare_exchange_n(at, &one, two, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
       return one;
     default:

@@ -204,10 +204,10 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.rma_max = a.am_long_max = traits.mtu;
   a.am_medium_max = kMediumMax;
   a.mem_forms = CWY_FORM_HOST_VA;
-  // Bits 2 and 3 of CWYC_DT_*: integers of 64 bits. The core makes the others, of all types where
+  // Bits 2 and 3 of CWY_DT_*: integers of 64 bits. The core makes the others, of all types where
   // programs mix them.
   if (traits.atomics) a.atomic_ops[2] = a.atomic_ops[3] = kAtomicOps;
-  a.bandwidth_bps = 8e9;
+  a.speed = 1'000'000'000;
   a.ops_tables = 1;
   const size_t room = attr->head.struct_size;
   std::memcpy(attr, &a, room < sizeof a ? room : sizeof a);

@@ -26,11 +26,6 @@ bool can_register() {
   return (a.caps & CWYC_CAP_MEM_REG) != 0 && (a.mem_forms & CWY_FORM_HOST_VA) != 0;
 }
 
-// Nothing is known to be out of reach where memory needs no registration.
-bool must_register() {
-  return can_register() && (world().attr.caps & CWYC_CAP_UNREGISTERED) == 0;
-}
-
 Card lend_a_part(Side& side, const Nothing&) {
   if (g_bytes.empty()) g_bytes.resize(3 * kPart);
   std::fill(g_bytes.begin(), g_bytes.end(), kUntouched);
@@ -75,8 +70,8 @@ cwy_status get_at(Session& s, cwyc_rkey* rkey, uint64_t raddr, uint64_t& value) 
                  });
 }
 bool can_add() {
-  constexpr uint64_t u64 = 3;  // the bit of CWYC_DT_U64
-  return world().ops.atomic != nullptr && (world().attr.atomic_ops[u64] & CWYC_OP_FADD) != 0;
+  constexpr uint64_t u64 = 3;  // the bit of CWY_DT_U64
+  return world().ops.atomic != nullptr && (world().attr.atomic_ops[u64] & CWY_OP_FADD) != 0;
 }
 cwy_status add_at(Session& s, cwyc_rkey* rkey, uint64_t raddr) {
   uint64_t before = 0;
@@ -85,8 +80,8 @@ cwy_status add_at(Session& s, cwyc_rkey* rkey, uint64_t raddr) {
   a.raddr = raddr;
   a.operand1 = 1;
   a.result = &before;
-  a.dt = CWYC_DT_U64;
-  a.opcode = CWYC_OP_FADD;
+  a.dt = CWY_DT_U64;
+  a.opcode = CWY_OP_FADD;
   return attempt(s, s.pool().fetch("an atomic without a right"), "an atomic without a right",
                  [&](cwyc_op* raw) { return s.ops().atomic(s.raw(), &a, rkey, 0, raw); });
 }
@@ -124,7 +119,7 @@ void damaged_keys() {
   std::iota(bits.begin(), bits.end(), size_t{0});
   for (size_t i = bits.size(); i > 1; --i) std::swap(bits[i - 1], bits[s.random.below(i)]);
   bits.resize(std::min<size_t>(bits.size(), 500));
-  bool use = s.ops().put != nullptr && must_register();
+  bool use = s.ops().put != nullptr && can_register();
   for (const size_t bit : bits) {
     Card damaged = card;
     damaged.rkey[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
@@ -166,7 +161,7 @@ void use_without_right(Session& s, const RemoteMemory& right, uint64_t raddr, bo
 
 // Catches a right that is not looked at: other memory of the peer's is addressed with it.
 void key_of_other_memory() {
-  if (!must_register()) throw Skip{"memory that must be registered"};
+  if (!can_register()) throw Skip{"memory that must be registered"};
   Session s;
   s.side().remote.reset();
   const Card card = s.call(lend_a_part, Nothing{}), other = s.call(lend_the_last_part, Nothing{});
@@ -184,7 +179,7 @@ void key_of_other_memory() {
 
 // Catches a key that is not looked at where the memory is in reach again, under another one.
 void released_registration_is_another() {
-  if (!must_register()) throw Skip{"memory that must be registered"};
+  if (!can_register()) throw Skip{"memory that must be registered"};
   Session s;
   s.side().remote.reset();
   const Card card = s.call(lend_a_part, Nothing{});

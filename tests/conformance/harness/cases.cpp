@@ -50,8 +50,6 @@ const NeedInfo kNeeds[] = {
     {kMulti, "concurrency MULTI or LOCKED",
      [](const World& w) { return w.ops.concurrency != CWYC_SERIAL; }},
     {kPeerFailure, "peer_failure", [](const World& w) { return cap(w, CWYC_CAP_PEER_FAILURE); }},
-    {kUnregistered, "unregistered memory",
-     [](const World& w) { return cap(w, CWYC_CAP_UNREGISTERED); }},
     {kLossy, "option inject_loss", [](const World&) { return lossy_options() != nullptr; }},
     {kFailing, "option fail_after", [](const World&) { return failing_options() != nullptr; }},
     {kWiring, "wiring", [](const World& w) { return cap(w, CWYC_CAP_WIRING); }},

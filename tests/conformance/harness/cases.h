@@ -34,7 +34,6 @@ enum Need : uint32_t {
   kPeerFailure = 1u << 20,
   kProcess = 1u << 21,  // a peer in another process
   kNoPeer = 1u << 22,   // runs even when no peer can be reached
-  kUnregistered = 1u << 23,
   kLossy = 1u << 25,    // an option inject_loss
   kFailing = 1u << 28,  // an option fail_after
   kWiring = 1u << 26,

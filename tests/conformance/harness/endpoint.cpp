@@ -224,7 +224,7 @@ void Endpoint::deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kin
   }
 }
 
-void* Endpoint::place(void* core_ep, cwyc_arrival* arrival) {
+void* Endpoint::place(void* core_ep, const cwyc_arrival* arrival) {
   const auto& wish = static_cast<Endpoint*>(core_ep)->on_place;
   return wish ? wish(*arrival) : nullptr;
 }

@@ -130,7 +130,7 @@ class Endpoint {
  private:
   static void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                       const int32_t* args, uint32_t nargs, void* payload, size_t length);
-  static void* place(void* core_ep, cwyc_arrival* arrival);
+  static void* place(void* core_ep, const cwyc_arrival* arrival);
   void take_class();
   Domain& domain_;
   cwyc_ep* ep_ = nullptr;
