@@ -108,11 +108,12 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
 // An error of a plugin ends the process in one line, before memory of others is read.
 [[noreturn]] __attribute__((cold)) void impossible(const ConduitEp& cep, cwy_peer from,
                                                    uint32_t nargs) {
-  fatal(
-      "communication",
-      "conduit {} delivers a message of rank {} with {} arguments, but the job has {} ranks and a "
-      "message up to {} arguments: `causeway check-plugin` tries a plugin",
-      cep.conduit->name(), from.rank, nargs, context().size(), CWYC_AM_MAX_ARGS);
+  fatal("communication",
+        "conduit {} delivers a message of rank {}, epoch {}, with {} arguments, but the job has {} "
+        "ranks, epochs begin at 1, and a message has up to {} arguments: `causeway check-plugin` "
+        "tries "
+        "a plugin",
+        cep.conduit->name(), from.rank, from.epoch, nargs, context().size(), CWYC_AM_MAX_ARGS);
 }
 
 // Runs the handler of one of the core's own messages.
@@ -162,7 +163,10 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
     impossible(*cep, from, nargs);
   Peer& peer = cep->owner->peer(from.rank);
   // Relaxed: a message of a new process before this one knows of it is lost, and its sender knows.
-  if (__builtin_expect(peer.epoch.load(std::memory_order_relaxed) != from.epoch, 0)) return;
+  if (__builtin_expect(peer.epoch.load(std::memory_order_relaxed) != from.epoch, 0)) {
+    if (from.epoch == 0) impossible(*cep, from, nargs);
+    return;
+  }
   constexpr uint64_t kUncommon = kWordInternal | kWordEmulatedLong | kWordRouted;
   if (__builtin_expect(kind == CWYC_AM_SHORT && !(word & kUncommon), 1)) {
     run_client(peer, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);

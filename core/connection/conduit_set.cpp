@@ -58,6 +58,15 @@ cwyc_class_attr class_of_table(const ConduitEp& cep, const cwyc_ep_attr& told, u
   return out;
 }
 
+// The least that clients are promised, and that the core's own messages need.
+void require_limits(const ConduitEp& cep, const cwyc_class_attr& one) {
+  constexpr uint64_t kLeast = 512;
+  if (one.am_medium_max >= kLeast && (one.am_long_max == 0 || one.am_long_max >= kLeast)) return;
+  throw Error(CWY_ERR_INVALID,
+              "conduit {}: am_medium_max is {} and am_long_max {}, where {} is the least",
+              cep.conduit->name(), one.am_medium_max, one.am_long_max, kLeast);
+}
+
 // Asks for the classes. What the endpoint can is from then on what all of them can: the one place
 // where that is formed.
 void read_classes(ConduitEp& cep) {
@@ -67,9 +76,12 @@ void read_classes(ConduitEp& cep) {
   std::fill(std::begin(all.atomic_ops), std::end(all.atomic_ops), UINT64_MAX);
   uint64_t every = UINT64_MAX, mapped = 0;
   const size_t tables = cep.conduit->plugin().ops.size();
-  const size_t count = std::clamp<size_t>(told.ops_tables, 1, tables);
-  for (uint32_t table = 0; table < count; ++table) {
+  if (told.ops_tables == 0 || told.ops_tables > tables)
+    throw Error(CWY_ERR_INVALID, "conduit {}: ops_tables is {}, and the module has {} tables",
+                cep.conduit->name(), told.ops_tables, tables);
+  for (uint32_t table = 0; table < told.ops_tables; ++table) {
     cwyc_class_attr one = class_of_table(cep, told, table);
+    require_limits(cep, one);
     every &= one.caps;
     mapped |= one.caps & CWYC_CAP_DIRECT;
     all.rma_max = std::min(all.rma_max, one.rma_max);
@@ -103,7 +115,8 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
   job_key.copy(reinterpret_cast<char*>(params.job_key), sizeof params.job_key);
   const SignalKeeper keeper;
   const cwy_status status =
-      module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
+      checked_answer(module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err),
+                     domain_, err, "domain_open");
   if (status == CWY_OK) return;
   for (const auto& [key, where] : configured_.option_origins)
     if (status == CWY_ERR_INVALID && text_of(err).starts_with(fmt::format("option '{}'", key)))
@@ -120,32 +133,45 @@ bool Conduit::allows(const char* operation) const {
          std::find(spec_.native->begin(), spec_.native->end(), operation) != spec_.native->end();
 }
 
-// What `call` writes, of ep_address_max bytes at most.
+// The bytes that `call` writes, at most so many.
 template <typename Call>
-static std::string address_written(const ConduitEp& cep, Call&& call) {
-  std::string bytes(cep.attr.ep_address_max, '\0');
+static std::string written(const ConduitEp& cep, const char* what, uint64_t most, Call&& call) {
+  std::string bytes(most, '\0');
   uint64_t length = bytes.size();
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwy_status status = call(bytes.data(), &length, &err);
   if (status != CWY_OK)
     throw Error(status, "conduit {}: {}", cep.conduit->name(), reason(err, status));
   if (length > bytes.size())
-    throw Error(CWY_ERR_INVALID, "conduit {}: an address of {} bytes, of at most {}",
-                cep.conduit->name(), length, bytes.size());
+    throw Error(CWY_ERR_INVALID, "conduit {}: {} of {} bytes, of at most {}", cep.conduit->name(),
+                what, length, most);
   bytes.resize(length);
   return bytes;
 }
 
 std::string ConduitEp::address() const {
-  return address_written(*this, [&](void* bytes, uint64_t* length, cwy_err* err) {
+  const auto call = [&](void* bytes, uint64_t* length, cwy_err* err) {
     return conduit->module().ep_address(ep, bytes, length, err);
-  });
+  };
+  return written(*this, "an address", attr.ep_address_max, call);
 }
 
 std::string ConduitEp::wiring(cwy_peer peer) const {
-  return address_written(*this, [&](void* bytes, uint64_t* length, cwy_err* err) {
+  const auto call = [&](void* bytes, uint64_t* length, cwy_err* err) {
     return conduit->module().wiring(ep, peer, bytes, length, err);
-  });
+  };
+  return written(*this, "a wiring", attr.ep_address_max, call);
+}
+
+std::optional<std::string> ConduitEp::packed_right(cwyc_mem* mem) const {
+  bool none = false;
+  const auto call = [&](void* bytes, uint64_t* length, cwy_err* err) {
+    const cwy_status status = conduit->module().rkey_pack(mem, bytes, length, err);
+    none = status == CWY_ERR_UNSUPPORTED;
+    return none ? CWY_OK : status;
+  };
+  std::string bytes = written(*this, "a key", attr.rkey_max, call);
+  return none ? std::nullopt : std::optional(std::move(bytes));
 }
 
 uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {
@@ -227,7 +253,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
       CWY_HEAD(cwyc_ep_params), out.get(), deliver, index, multithreaded, max_peers, 0, place, {}};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
-  cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
+  cwy_status status = checked_answer(
+      conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err), out->ep, err, "ep_open");
   if (status != CWY_OK) {
     out->ep = nullptr;
     throw Error(status, "conduit {} ({}): {}", conduit.name(), conduit.spec().where.str(),

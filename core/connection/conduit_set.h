@@ -92,6 +92,8 @@ struct ConduitEp {
 
   std::string address() const;              // of ep_address; throws Error
   std::string wiring(cwy_peer peer) const;  // the same of wiring
+  // The same of rkey_pack; nothing where that is UNSUPPORTED.
+  std::optional<std::string> packed_right(cwyc_mem* mem) const;
   uint32_t progress(uint32_t budget, uint32_t lane);
   ~ConduitEp();
 

@@ -52,4 +52,14 @@ inline void write_error(cwy_err* err, cwy_status status, std::string_view text) 
   err->text[room - 1] = '\0';
 }
 
+// A plugin's answer, where OK comes with an object: without it the plugin is at fault, and named.
+// By reference: the argument may be evaluated before the call that sets the object.
+template <class T>
+cwy_status checked_answer(cwy_status status, T* const& object, cwy_err& err,
+                          std::string_view call) {
+  if (status != CWY_OK || object != nullptr) return status;
+  write_error(&err, CWY_ERR_INVALID, std::string(call) + " answered OK but set no object");
+  return CWY_ERR_INVALID;
+}
+
 }  // namespace causeway

@@ -167,8 +167,9 @@ std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void
   }
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_mem* mem = nullptr;
-  const cwy_status status =
-      allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
+  const cwy_status status = checked_answer(
+      allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err), mem,
+      err, "mem_alloc");
   if (status != CWY_OK) {
     throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
                 allocator->name(), reason(err, status));
@@ -304,7 +305,8 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
   cwy_memref wished = ref;
   wished.key_wish = number_;
   const cwy_status status =
-      cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err);
+      checked_answer(cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err), mem,
+                     err, "mem_reg");
   if (status == CWY_OK) {
     registrations_.push_back({cep.conduit, mem});
   } else {
@@ -365,16 +367,8 @@ std::string Segment::pack() const {
     append_right(out, kDeviceEntry, facts.pack());
   }
   for (const Registration& r : registrations_) {
-    ConduitEp* cep = client_->endpoint()->conduit_ep(r.conduit);
-    std::string right(cep->attr.rkey_max, '\0');
-    uint64_t length = right.size();
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    const cwy_status status = r.conduit->module().rkey_pack(r.mem, right.data(), &length, &err);
-    if (status == CWY_ERR_UNSUPPORTED) continue;
-    if (status != CWY_OK)
-      throw Error(status, "conduit {}: {}", r.conduit->name(), reason(err, status));
-    right.resize(length);
-    append_right(out, r.conduit->name(), right);
+    const auto right = client_->endpoint()->conduit_ep(r.conduit)->packed_right(r.mem);
+    if (right) append_right(out, r.conduit->name(), *right);
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "base/fatal.h"
 #include "base/log.h"
 #include "collective/engine.h"
+#include "loader/one_line.h"
 #include "object/client.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
@@ -117,7 +118,7 @@ namespace {
 void append_counter(void* arg, const char* name, uint64_t value) {
   if (value == 0) return;
   auto& text = *static_cast<std::string*>(arg);
-  text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  text += fmt::format("{}{} {}", text.empty() ? "" : ", ", given(name, "(no name)"), value);
 }
 
 // Prints a line per conduit of the primordial endpoint.

@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/fatal.h"
+#include "loader/one_line.h"
 #include "thread/thread_state.h"
 
 namespace causeway {
@@ -123,7 +124,7 @@ OpPool::~OpPool() {
 std::string failure_text(cwy_status status, const cwyc_detail* detail) {
   std::string text = fmt::format("an operation failed with {}", status_name(status));
   if (detail == nullptr) return text;
-  if (detail->text != nullptr) text += fmt::format(": {}", detail->text);
+  if (detail->text != nullptr) text += ": " + one_line(detail->text);
   if (detail->code != 0) text += fmt::format(" (code {} of the network)", detail->code);
   return text;
 }

@@ -1,6 +1,7 @@
 // A conduit whose connections are of two classes: what the core asks of one connection, and of all.
 // The core runs as a job of one rank; its conduit `self` is made to have a second table.
 #include <gasnetex.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,9 +31,12 @@ constexpr uint64_t kLarge = 1 << 20, kSmall = 64, kMedium = 600;
 uint32_t g_table = kMapped;  // that the next connection gets
 size_t g_put = 0;            // bytes that the conduit was asked to put at once
 
+uint32_t g_tables = 2;
+size_t g_medium = kMedium;
+
 cwy_status query_ep(cwyc_ep*, cwyc_ep_attr* attr) {
   attr->caps = CWYC_CAP_NO_PROGRESS;
-  attr->ops_tables = 2;
+  attr->ops_tables = g_tables;
   return CWY_OK;
 }
 cwy_status query_class(cwyc_ep*, uint32_t table, cwyc_class_attr* attr) {
@@ -40,7 +44,7 @@ cwy_status query_class(cwyc_ep*, uint32_t table, cwyc_class_attr* attr) {
   attr->caps = CWYC_CAP_PUT | CWYC_CAP_GET;
   if (mapped) attr->caps |= CWYC_CAP_DIRECT | CWYC_CAP_ATOMIC;
   attr->rma_max = mapped ? kLarge : kSmall;
-  attr->am_medium_max = mapped ? kLarge : kMedium;
+  attr->am_medium_max = mapped ? kLarge : g_medium;
   attr->atomic_ops[0] = mapped ? 3 : 1;
   return CWY_OK;
 }
@@ -117,6 +121,29 @@ TEST_F(TwoClasses, EachConnectionHasTheLimitsOfItsOwn) {
   EXPECT_EQ(remote.attr->rma_max, kSmall);
   EXPECT_EQ(put_at_once(remote, kSmall), kSmall);
   EXPECT_FALSE(is_native<&cwyc_ops::atomic>(*remote.conn.ops)) << "its class has none";
+}
+
+// Would catch: a limit that a plugin forgot, and that every message of the core is cut to for ever;
+// a table that is not there.
+TEST_F(TwoClasses, LimitsThatCannotBe) {
+  const ConduitEp& cep = *connect_by(kMapped).cep;
+  const auto refusal = [&](size_t medium, uint32_t tables) -> std::string {
+    g_medium = medium;
+    g_tables = tables;
+    std::string text = "taken";
+    try {
+      open_conduit_ep(*cep.conduit, cep.owner, 2, false, 1, cep.deliver);
+    } catch (const Error& e) {
+      text = e.text();
+    }
+    g_medium = kMedium;
+    g_tables = 2;
+    return text;
+  };
+  EXPECT_THAT(refusal(0, 2), testing::HasSubstr("am_medium_max is 0"));
+  EXPECT_THAT(refusal(511, 2), testing::HasSubstr("512 is the least"));
+  EXPECT_THAT(refusal(kMedium, 0), testing::HasSubstr("ops_tables is 0"));
+  EXPECT_THAT(refusal(kMedium, 3), testing::HasSubstr("ops_tables is 3"));
 }
 
 // Would catch: a limit told to clients, or an atomic domain, that some connection cannot keep.

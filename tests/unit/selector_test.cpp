@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 cwy_status open_nothing(const cwy_options*, const cwyc_domain_params*, cwyc_domain** out,
                         cwy_err*) {
-  *out = nullptr;
+  static char nothing;
+  *out = reinterpret_cast<cwyc_domain*>(&nothing);
   return CWY_OK;
 }
 void close_nothing(cwyc_domain*) {}
@@ -131,6 +132,21 @@ TEST_F(SelectorTest, LanesAreAllThereOrNone) {
   EXPECT_EQ(set_.conduits.size(), 1u);
   EXPECT_EQ(closed, 2u);
   EXPECT_EQ(set_.lane_of("net", 0), nullptr);
+}
+
+// Would catch: a plugin's mistake that ends the process later and names nobody.
+TEST_F(SelectorTest, DomainThatIsNotThere) {
+  auto plugin = std::make_shared<ConduitPlugin>();
+  plugin->module.domain_open = [](const cwy_options*, const cwyc_domain_params*, cwyc_domain**,
+                                  cwy_err*) -> cwy_status { return CWY_OK; };
+  ConduitSpec spec;
+  spec.name = spec.plugin = "net";
+  try {
+    set_.open(spec, ConfiguredConduit{plugin, nullptr, {}}, "");
+    ADD_FAILURE() << "a domain that is NULL was taken";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.text(), HasSubstr("domain_open answered OK but set no object"));
+  }
 }
 
 // Would catch: a fallback whose reason is lost.

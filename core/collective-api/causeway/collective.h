@@ -18,12 +18,7 @@ extern "C" {
 #endif
 
 typedef uint32_t cwyl_operation;
-enum {
-  CWYL_BARRIER = 0,
-  CWYL_BROADCAST = 1,
-  CWYL_REDUCE_ONE = 2,
-  CWYL_REDUCE_ALL = 3
-};
+enum { CWYL_BARRIER = 0, CWYL_BROADCAST = 1, CWYL_REDUCE_ONE = 2, CWYL_REDUCE_ALL = 3 };
 /* How many there are in this minor. */
 #define CWYL_OPERATIONS UINT32_C(4)
 
