@@ -54,6 +54,20 @@ std::shared_ptr<const OptionValues> options_of(const MemkindPlugin& plugin) {
   return make_options(plugin.manifest, written.values, written.origins);
 }
 
+struct Listed {
+  int32_t index;
+  std::string path;
+};
+
+std::vector<Listed> devices_of(const MemkindPlugin& plugin) {
+  std::vector<Listed> out;
+  const auto note = [](void* arg, const cwym_device* d) {
+    static_cast<std::vector<Listed>*>(arg)->push_back({d->index, d->path});
+  };
+  if (plugin.module.list_devices(note, &out, nullptr) != CWY_OK) out.clear();
+  return out;
+}
+
 std::shared_ptr<Device> opened_locked(const MemkindPlugin& plugin, int32_t ordinal,
                                       const std::string& native) {
   std::erase_if(g_devices, [](const auto& weak) { return weak.expired(); });
@@ -93,11 +107,6 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   log_debug("memory kinds: {} is open: {} bytes, staging in {} buffers of {} bytes per direction",
             device->name(), attr.total_bytes, policy.depth, policy.chunk);
   return device;
-}
-
-bool same_place(const cwym_attr& a, const cwym_attr& b) {
-  return a.pci_domain == b.pci_domain && a.pci_bus == b.pci_bus && a.pci_device == b.pci_device &&
-         a.pci_function == b.pci_function;
 }
 
 }  // namespace
@@ -145,6 +154,8 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const OptionValues> option
       attr_(attr),
       native_(std::move(native)),
       name_(fmt::format("{}:{}", plugin->manifest.name, attr.device)) {
+  for (Listed& listed : devices_of(*plugin))
+    if (listed.index == attr.device) path_ = std::move(listed.path);
   for (auto& pool : bounces_) pool = device_hooks.make_pool(*this, false);
   for (auto& pool : peer_bounces_) pool = device_hooks.make_pool(*this, true);
 }
@@ -234,29 +245,21 @@ std::shared_ptr<Device> open_device(const std::string& plugin, int32_t ordinal,
   return open_locked(loaded, ordinal, native);
 }
 
-std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& like) {
+std::shared_ptr<Device> find_device(const std::string& plugin, int32_t ordinal,
+                                    const std::string& path) {
   MemkindPlugin& loaded = plugin_named(plugin);
   const std::lock_guard lock(g_device_mutex);
+  std::vector<Listed> there = devices_of(loaded);
+  std::erase_if(there, [&](const Listed& listed) { return listed.path != path; });
+  if (there.empty()) return nullptr;
+  const auto same = std::ranges::find(there, ordinal, &Listed::index);
+  const int32_t index = same != there.end() ? ordinal : there.front().index;
   for (const auto& weak : g_devices) {
-    const std::shared_ptr<Device> device = weak.lock();
-    if (device != nullptr && &device->module() == &loaded.module &&
-        same_place(device->attr(), like))
+    std::shared_ptr<Device> device = weak.lock();
+    if (device != nullptr && &device->module() == &loaded.module && device->attr().device == index)
       return device;
   }
-  std::vector<int32_t> ordinals;
-  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  const auto note = [](void* arg, int32_t ordinal, const char*) {
-    static_cast<std::vector<int32_t>*>(arg)->push_back(ordinal);
-  };
-  if (loaded.module.list_devices(note, &ordinals, &err) != CWY_OK) return nullptr;
-  // Nearly always the same number: tried first, so that no other device is opened for nothing.
-  std::stable_sort(ordinals.begin(), ordinals.end(),
-                   [&](int32_t a, int32_t b) { return (a == like.device) > (b == like.device); });
-  for (const int32_t ordinal : ordinals) {
-    const std::shared_ptr<Device> device = open_locked(loaded, ordinal, {});
-    if (same_place(device->attr(), like)) return device;
-  }
-  return nullptr;
+  return open_locked(loaded, index, {});
 }
 
 uint32_t progress_devices() {

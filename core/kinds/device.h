@@ -65,6 +65,8 @@ class Device : public std::enable_shared_from_this<Device> {
   const cwym_module& module() const { return plugin_->module; }
   cwym_kind* kind() const { return kind_; }
   const cwym_attr& attr() const { return attr_; }
+  // As list_devices tells it.
+  const std::string& path() const { return path_; }
   const KindPolicy& policy() const { return policy_; }
   const std::string& plugin_name() const { return plugin_->manifest.name; }
   const std::string& native() const { return native_; }
@@ -100,7 +102,7 @@ class Device : public std::enable_shared_from_this<Device> {
   KindPolicy policy_;
   cwym_kind* kind_;
   cwym_attr attr_;
-  std::string native_, name_;
+  std::string path_, native_, name_;
   std::shared_ptr<BouncePool> bounces_[2], peer_bounces_[2];
 };
 
@@ -116,14 +118,15 @@ struct PendingCopy {
 };
 cwy_status start_copy(Device& device, void* dst, const void* src, size_t length, PendingCopy& copy);
 
-// Opens a device, or finds it opened. `native`: the client's handles in the form that the kind's
-// README names, or empty. Throws Error: UNSUPPORTED when the plugin is missing, or the driver, or
-// is too old; INVALID when there is no such device.
+// Opens a device, or finds it opened. `native`: the client's handles in the form that
+// causeway-memkind(7) names, or empty. Throws Error: UNSUPPORTED when the plugin is missing, or the
+// driver, or is too old; INVALID when there is no such device.
 std::shared_ptr<Device> open_device(const std::string& plugin, int32_t ordinal,
                                     const std::string& native);
-// A device of the plugin that sits at the PCI address; opens it if need be. NULL when there is
-// none.
-std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& like);
+// A device of the plugin that sits at `path`; opens it if need be. NULL when there is none. Where
+// several do, as of a driver that tells no paths, the owner's number decides.
+std::shared_ptr<Device> find_device(const std::string& plugin, int32_t ordinal,
+                                    const std::string& path);
 
 // Moves copies of every device forward. Returns how many finished.
 uint32_t progress_devices();

@@ -103,7 +103,6 @@ struct Stubs {
     refuse_if_missing<Slot, "release">(module.release);
     refuse_if_missing<Slot, "export_mem">(module.export_mem);
     refuse_if_missing<Slot, "import_mem">(module.import_mem);
-    refuse_if_missing<Slot, "wait_fd">(module.wait_fd);
     refuse_if_missing<Slot, "pin_host">(module.pin_host);
     refuse_if_missing<Slot, "unpin_host">(module.unpin_host);
   }

@@ -352,9 +352,10 @@ std::string Segment::pack() const {
   if (device_ != nullptr) {
     DeviceFacts facts;
     facts.plugin = device_->plugin_name();
-    facts.attr = device_->attr();
+    facts.ordinal = device_->attr().device;
+    facts.path = device_->path();
     facts.stageable = device_->policy().staging != KindPolicy::Staging::forbid;
-    if (device_->attr().export_forms & CWY_FORM_IPC) {
+    if (device_->attr().export_forms & device_->attr().import_forms & CWY_FORM_IPC) {
       facts.ipc.head = CWY_HEAD(cwy_memref);
       facts.ipc.fd = -1;
       cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};

@@ -14,7 +14,7 @@
 
 namespace causeway {
 std::string RemoteDevice::name() const {
-  return fmt::format("{}:{} of rank {}", facts_.plugin, facts_.attr.device, rank_);
+  return fmt::format("{}:{} of rank {}", facts_.plugin, facts_.ordinal, rank_);
 }
 
 RemoteDevice::RemoteDevice(DeviceFacts facts, uint32_t rank, uint64_t segment, bool same_host)
@@ -34,7 +34,7 @@ void RemoteDevice::open() {
     obstacle_ = "its owner cannot export it to other processes";
   } else {
     try {
-      std::shared_ptr<Device> device = find_device(facts_.plugin, facts_.attr);
+      std::shared_ptr<Device> device = find_device(facts_.plugin, facts_.ordinal, facts_.path);
       if (device == nullptr)
         obstacle_ = "this process does not see that device";
       else

@@ -80,7 +80,8 @@ static int find(const void* addr, uint64_t length, int* fd, uint64_t* offset) {
 
 /* 3. Devices: there is one. */
 static cwy_status attic_list(cwym_device_fn fn, void* arg, cwy_err* err) {
-  fn(arg, 0, "files of this host");
+  const cwym_device device = {CWY_HEAD(cwym_device), "files of this host", "", 0, -1};
+  fn(arg, &device);
   return CWY_OK;
 }
 
@@ -102,15 +103,10 @@ static void attic_destroy(cwym_kind* kind) {
 }
 
 static cwy_status attic_query(cwym_kind* kind, cwym_attr* attr) {
-  if (attr->head.struct_size < sizeof *attr) return CWY_ERR_INVALID;
   const cwy_head head = attr->head;
-  memset(attr, 0, sizeof *attr);
-  attr->head = head;
-  attr->caps = CWYM_CAP_ALLOC | CWYM_CAP_UNIFIED_VA; /* copies are complete on return */
-  attr->kind_class = ATTIC_CLASS;
-  attr->device = 0;
-  attr->alignment = PAGE;
-  attr->pci_domain = attr->pci_bus = attr->pci_device = attr->pci_function = UINT32_MAX;
+  const cwym_attr all = {.head = head, .kind_class = ATTIC_CLASS, .alignment = PAGE};
+  /* A core of another minor has another structure: no more of it is written than it has. */
+  memcpy(attr, &all, head.struct_size < sizeof all ? head.struct_size : sizeof all);
   return CWY_OK;
 }
 
@@ -212,7 +208,6 @@ static cwy_status attic_copy(cwym_kind* kind, void* dst, const void* src, uint64
 static const cwym_module module = {
     .head = CWY_HEAD(cwym_module),
     .min_core_minor = 0,
-    .kind_class = ATTIC_CLASS,
     .list_devices = attic_list,
     .create = attic_create,
     .destroy = attic_destroy,

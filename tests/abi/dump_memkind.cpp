@@ -9,7 +9,7 @@ namespace {
 void dump_cwym_op() {
   ABI_STRUCT(cwym_op);
   ABI_MEMBER(fn);
-  ABI_MEMBER(reserved);
+  ABI_MEMBER(state);
   ABI_MEMBER(scratch);
 }
 
@@ -23,17 +23,22 @@ void dump_cwym_attr() {
   ABI_MEMBER(import_forms);
   ABI_MEMBER(alignment);
   ABI_MEMBER(total_bytes);
-  ABI_MEMBER(pci_domain);
-  ABI_MEMBER(pci_bus);
-  ABI_MEMBER(pci_device);
-  ABI_MEMBER(pci_function);
+}
+
+void dump_cwym_device() {
+  ABI_STRUCT(cwym_device);
+  ABI_MEMBER(head);
+  ABI_MEMBER(description);
+  ABI_MEMBER(path);
+  ABI_MEMBER(index);
+  ABI_MEMBER(numa_node);
 }
 
 void dump_cwym_module() {
   ABI_STRUCT(cwym_module);
   ABI_MEMBER(head);
   ABI_MEMBER(min_core_minor);
-  ABI_MEMBER(kind_class);
+  ABI_MEMBER(reserved);
   ABI_MEMBER(flags);
   ABI_MEMBER(list_devices);
   ABI_MEMBER(create);
@@ -47,7 +52,6 @@ void dump_cwym_module() {
   ABI_MEMBER(import_close);
   ABI_MEMBER(copy);
   ABI_MEMBER(progress);
-  ABI_MEMBER(wait_fd);
   ABI_MEMBER(push);
   ABI_MEMBER(pop);
   ABI_MEMBER(flush);
@@ -59,12 +63,7 @@ void dump_cwym_module() {
 void dump_constants() {
   ABI_TYPE(cwym_device_fn);
   ABI_TYPE(cwy_memkind_init_fn);
-  ABI_CONSTANT(CWYM_CAP_ALLOC);
-  ABI_CONSTANT(CWYM_CAP_HOST_ACCESS);
-  ABI_CONSTANT(CWYM_CAP_ASYNC_COPY);
   ABI_CONSTANT(CWYM_CAP_PEER_COPY);
-  ABI_CONSTANT(CWYM_CAP_WAIT_FD);
-  ABI_CONSTANT(CWYM_CAP_UNIFIED_VA);
   ABI_NAME(CWY_MEMKIND_INIT_NAME);
 }
 
@@ -74,6 +73,7 @@ void dump_memkind() {
   dump_constants();
   dump_cwym_op();
   dump_cwym_attr();
+  dump_cwym_device();
   dump_cwym_module();
 }
 

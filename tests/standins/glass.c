@@ -38,7 +38,8 @@ static cwy_status fail(cwy_err* err, cwy_status status, const char* text) {
 
 static cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) {
   (void)err;
-  fn(arg, 0, "ordinary memory");
+  const cwym_device device = {CWY_HEAD(cwym_device), "ordinary memory", "", 0, -1};
+  fn(arg, &device);
   return CWY_OK;
 }
 static cwy_status create(const cwy_options* opts, int32_t device, const void* native,
@@ -52,16 +53,17 @@ static cwy_status create(const cwy_options* opts, int32_t device, const void* na
 static void destroy(cwym_kind* kind) {
   free(kind);
 }
+/* As much of `all` as the caller's structure has room for. The head stays the caller's. */
+static void give(void* to, const void* all, size_t size) {
+  const cwy_head head = *(const cwy_head*)to;
+  memcpy(to, all, head.struct_size < size ? head.struct_size : size);
+  *(cwy_head*)to = head;
+}
 static cwy_status query(cwym_kind* kind, cwym_attr* attr) {
   (void)kind;
-  const cwy_head head = attr->head;
-  memset(attr, 0, sizeof *attr);
-  attr->head = head;
-  attr->caps = CWYM_CAP_ALLOC | CWYM_CAP_UNIFIED_VA;
-  attr->kind_class = CWY_MEM_HOST;
-  attr->export_forms = CWY_FORM_DEVICE_VA;
-  attr->alignment = 4096;
-  attr->pci_domain = attr->pci_bus = attr->pci_device = attr->pci_function = UINT32_MAX;
+  const cwym_attr all = {
+      .kind_class = CWY_MEM_HOST, .export_forms = CWY_FORM_DEVICE_VA, .alignment = 4096};
+  give(attr, &all, sizeof all);
   return CWY_OK;
 }
 static cwy_status who_owns(const void* addr, uint64_t length, int32_t* device) {
@@ -83,14 +85,12 @@ static cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint3
                              cwy_memref* out, cwy_err* err) {
   (void)kind;
   if (form != CWY_FORM_DEVICE_VA) return fail(err, CWY_ERR_UNSUPPORTED, "form DEVICE_VA only");
-  const cwy_head head = out->head;
-  memset(out, 0, sizeof *out);
-  out->head = head;
-  out->form = form;
-  out->kind_class = CWY_MEM_HOST;
-  out->addr = (uint64_t)(uintptr_t)addr;
-  out->length = length;
-  out->fd = -1;
+  const cwy_memref all = {.form = form,
+                          .kind_class = CWY_MEM_HOST,
+                          .addr = (uint64_t)(uintptr_t)addr,
+                          .length = length,
+                          .fd = -1};
+  give(out, &all, sizeof all);
   return CWY_OK;
 }
 static cwy_status copy(cwym_kind* kind, void* dst, const void* src, uint64_t length, cwym_op* op) {
@@ -101,7 +101,6 @@ static cwy_status copy(cwym_kind* kind, void* dst, const void* src, uint64_t len
 }
 
 static const cwym_module glass = {.head = CWY_HEAD(cwym_module),
-                                  .kind_class = CWY_MEM_HOST,
                                   .list_devices = list,
                                   .create = create,
                                   .destroy = destroy,

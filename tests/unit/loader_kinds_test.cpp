@@ -54,7 +54,6 @@ TEST(MemkindPlugin, MissingMembersBecomeStubs) {
   EXPECT_EQ(kind.import_mem(nullptr, nullptr, nullptr, nullptr, nullptr), CWY_ERR_UNSUPPORTED);
   kind.import_close(nullptr, nullptr);
   EXPECT_EQ(kind.progress(nullptr, 1), 0u);
-  EXPECT_EQ(kind.wait_fd(nullptr, nullptr), CWY_ERR_UNSUPPORTED);
   EXPECT_EQ(kind.push(nullptr), CWY_OK);
   EXPECT_EQ(kind.pop(nullptr), CWY_OK);
   EXPECT_EQ(kind.flush(nullptr, nullptr, 0), CWY_OK);

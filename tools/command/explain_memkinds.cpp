@@ -61,6 +61,13 @@ struct Listed {
   std::vector<std::string> texts;
 };
 
+std::string device_text(const cwym_device& d) {
+  std::string out = fmt::format("device {}: {}", d.index, d.description);
+  if (d.path[0] != '\0') out += fmt::format(" at {}", d.path);
+  if (d.numa_node >= 0) out += fmt::format(", NUMA node {}", d.numa_node);
+  return out;
+}
+
 // The facts of one kind, in one form for people and for programs.
 MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
                        const std::vector<MemkindPeer>& peers) {
@@ -68,10 +75,10 @@ MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
   out.kind = plugin.manifest.name;
   out.summary = plugin.manifest.summary;
   Listed listed;
-  const auto note = [](void* arg, int32_t device, const char* description) {
+  const auto note = [](void* arg, const cwym_device* device) {
     auto& to = *static_cast<Listed*>(arg);
-    if (to.texts.empty()) to.first = device;
-    to.texts.push_back(fmt::format("device {}: {}", device, description));
+    if (to.texts.empty()) to.first = device->index;
+    to.texts.push_back(device_text(*device));
   };
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;

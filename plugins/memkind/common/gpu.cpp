@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 namespace causeway {
 
@@ -41,7 +42,22 @@ Driver* started_driver(cwy_err* err) {
   return nullptr;
 }
 
+void tell_device(cwym_device_fn fn, void* arg, int32_t index, const char* description,
+                 const char* path) {
+  cwym_device device{CWY_HEAD(cwym_device), description, path, index, -1};
+  std::ifstream file(std::string("/sys/bus/pci/devices/") + path + "/numa_node");
+  if (!(file >> device.numa_node)) device.numa_node = -1;
+  fn(arg, &device);
+}
+
 namespace {
+
+// As much of `all` as the caller's structure has room for. The head stays the caller's.
+template <class T>
+void give(T all, T* out) {
+  all.head = out->head;
+  std::memcpy(out, &all, std::min<size_t>(all.head.struct_size, sizeof all));
+}
 
 cwy_status list_devices(cwym_device_fn fn, void* arg, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
@@ -65,17 +81,14 @@ void destroy(cwym_kind* kind) {
 }
 
 cwy_status query(cwym_kind* kind, cwym_attr* attr) {
-  if (attr->head.struct_size < sizeof *attr) return CWY_ERR_INVALID;
-  const cwy_head head = attr->head;
-  std::memset(attr, 0, sizeof *attr);
-  attr->head = head;
-  attr->caps = CWYM_CAP_ALLOC | CWYM_CAP_ASYNC_COPY | CWYM_CAP_PEER_COPY | CWYM_CAP_UNIFIED_VA;
-  attr->kind_class = driver().kind_class();
-  attr->device = kind->ordinal();
-  attr->export_forms = CWY_FORM_DEVICE_VA | CWY_FORM_IPC;
-  attr->import_forms = CWY_FORM_IPC;
-  attr->pci_domain = attr->pci_bus = attr->pci_device = attr->pci_function = UINT32_MAX;
-  kind->describe(*attr);
+  cwym_attr all{};
+  all.caps = CWYM_CAP_PEER_COPY;
+  all.kind_class = driver().kind_class();
+  all.device = kind->ordinal();
+  all.export_forms = CWY_FORM_DEVICE_VA | CWY_FORM_IPC;
+  all.import_forms = CWY_FORM_IPC;
+  kind->describe(all);
+  give(all, attr);
   return CWY_OK;
 }
 
@@ -104,16 +117,11 @@ cwy_status release(cwym_kind* kind, void* addr) {
 
 cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t form, cwy_memref* out,
                       cwy_err* err) {
-  if (out->head.struct_size < sizeof *out)
-    return report(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 2.0's");
   const auto at = reinterpret_cast<uint64_t>(addr);
   Allocation memory;
   if (!driver_is_usable() || !driver().find(at, &memory) || memory.device != kind->ordinal())
     return report(err, CWY_ERR_INVALID, "%p is not memory of device %d", addr, kind->ordinal());
-  const cwy_head head = out->head;
-  cwy_memref ref;
-  std::memset(&ref, 0, sizeof ref);
-  ref.head = head;
+  cwy_memref ref{};
   ref.form = form;
   ref.kind_class = driver().kind_class();
   ref.addr = at;
@@ -131,16 +139,15 @@ cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t for
     return report(err, CWY_ERR_UNSUPPORTED, "form %u is not one of device memory", form);
   }
   if (status == CWY_OK) kind->meet_segment(at);
-  if (status == CWY_OK) *out = ref;
+  if (status == CWY_OK) give(ref, out);
   return kind->noted(status);
 }
 
 cwy_status import_mem(cwym_kind* kind, const cwy_memref* ref, cwym_import** out, void** addr,
                       cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
-    if (ref->head.struct_size < sizeof *ref || ref->form != CWY_FORM_IPC ||
-        ref->kind_class != driver().kind_class() || ref->ipc_len == 0 ||
-        ref->ipc_len > sizeof ref->ipc)
+    if (ref->form != CWY_FORM_IPC || ref->kind_class != driver().kind_class() ||
+        ref->ipc_len == 0 || ref->ipc_len > sizeof ref->ipc)
       return report(err, CWY_ERR_INVALID, "this is not an IPC handle of %s", driver().name());
     if (!driver_is_usable()) return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
     void* base = nullptr;  // of the memory, and the core's name for it
@@ -196,7 +203,6 @@ cwy_status start(const cwy_services* services, const cwym_module** module, cwy_e
   static cwym_module table{};
   table.head = CWY_HEAD(cwym_module);
   table.min_core_minor = 0;
-  table.kind_class = driver().kind_class();
   table.list_devices = list_devices;
   table.create = create;
   table.destroy = destroy;

@@ -121,6 +121,10 @@ extern const cwy_services* gpu_services;
 Driver* started_driver(cwy_err* err);
 bool driver_is_usable();
 
+// Calls `fn` for one device. The kernel knows the NUMA node of a PCI address.
+void tell_device(cwym_device_fn fn, void* arg, int32_t index, const char* description,
+                 const char* path);
+
 // Opens a device with what its open() asks for, and hands it over where that went well.
 template <class Device, class... What>
 cwy_status open_device(std::unique_ptr<Device> device, cwym_kind** out, const What&... what) {

@@ -5,7 +5,7 @@
 //   alloc ... export_range  the calls below; each returns the driver's int, 0 for success
 //   kAlloc ... kExportRange, kCount, kResult  their names and that of their results, for messages
 //   words(int)            the driver's text for a result, or NULL
-//   count(int*), device_name(text, room, ordinal)  its devices
+//   count(int*), device_name(text, room, ordinal), device_path(...)  its devices
 //   Undisturbed           what lives around calls that are made where nothing is current
 //   kClass, kName         the kind's
 //   kAlreadyLocked, kNotLocked  what lock() and unlock() of host memory answer
@@ -251,9 +251,10 @@ class StreamDriver : public Driver {
     if (result != 0) return fail<V>(err, V::kCount, result);
     if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
     for (int i = 0; i < count; ++i) {
-      char device_name[128] = "unnamed";
+      char device_name[128] = "unnamed", path[64] = "";
       V::device_name(device_name, sizeof device_name, i);
-      fn(arg, i, device_name);
+      V::device_path(path, sizeof path, i);
+      tell_device(fn, arg, i, device_name, path);
     }
     return CWY_OK;
   }

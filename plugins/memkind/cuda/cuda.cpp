@@ -5,6 +5,8 @@
 // The device's primary context is made current around each call that looks at it, and what was
 // current before is restored. Copies go through streams of the kind's own, one per direction, so
 // that both directions overlap and no work of the program's is waited for.
+#include <cstdio>
+
 #include "../common/gpu.h"
 #include "../common/streams.h"
 #include "facts.h"
@@ -67,6 +69,15 @@ struct Calls {
   static void device_name(char* out, int room, int ordinal) {
     DeviceOrdinal device = 0;
     if (api().cuDeviceGet(&device, ordinal) == kSuccess) api().cuDeviceGetName(out, room, device);
+  }
+  static void device_path(char* out, int room, int ordinal) {
+    DeviceOrdinal device = 0;
+    int domain = 0, bus = 0, slot = 0;
+    if (api().cuDeviceGet(&device, ordinal) == kSuccess &&
+        api().cuDeviceGetAttribute(&domain, kAttributePciDomain, device) == kSuccess &&
+        api().cuDeviceGetAttribute(&bus, kAttributePciBus, device) == kSuccess &&
+        api().cuDeviceGetAttribute(&slot, kAttributePciDevice, device) == kSuccess)
+      std::snprintf(out, static_cast<size_t>(room), "%04x:%02x:%02x.0", domain, bus, slot);
   }
   static Pointer address(const void* p) { return reinterpret_cast<Pointer>(p); }
 
@@ -139,10 +150,6 @@ class CudaDevice final : public StreamDevice<Calls> {
     attr.alignment = 256;
     size_t bytes = 0;
     if (api().cuDeviceTotalMem(&bytes, device_) == kSuccess) attr.total_bytes = bytes;
-    attr.pci_domain = static_cast<uint32_t>(attribute(kAttributePciDomain));
-    attr.pci_bus = static_cast<uint32_t>(attribute(kAttributePciBus));
-    attr.pci_device = static_cast<uint32_t>(attribute(kAttributePciDevice));
-    attr.pci_function = 0;
     if (exports_dmabufs()) attr.export_forms |= CWY_FORM_DMABUF;
   }
 

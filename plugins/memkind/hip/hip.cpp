@@ -4,8 +4,6 @@
 //
 // The device is made current around each call that looks at it, and what was current before is
 // restored. Copies go through streams of the kind's own, one per direction.
-#include <cstdio>
-
 #include "../common/gpu.h"
 #include "../common/streams.h"
 #include "facts.h"
@@ -106,6 +104,9 @@ struct Calls {
   static void device_name(char* out, int room, int ordinal) {
     api().hipDeviceGetName(out, room, ordinal);
   }
+  static void device_path(char* out, int room, int ordinal) {
+    if (api().hipDeviceGetPCIBusId(out, room, ordinal) != kSuccess) *out = '\0';
+  }
   static Result alloc(void** out, size_t bytes) { return api().hipMalloc(out, bytes); }
   static Result release(void* p) { return api().hipFree(p); }
   static Result get_ipc(IpcHandle* handle, void* base) {
@@ -164,15 +165,6 @@ class HipDevice final : public StreamDevice<Calls> {
     attr.alignment = 256;
     size_t bytes = 0;
     if (api().hipDeviceTotalMem(&bytes, ordinal()) == kSuccess) attr.total_bytes = bytes;
-    char text[64] = "";
-    unsigned domain = 0, bus = 0, device = 0, function = 0;
-    if (api().hipDeviceGetPCIBusId(text, sizeof text, ordinal()) == kSuccess &&
-        std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4) {
-      attr.pci_domain = domain;
-      attr.pci_bus = bus;
-      attr.pci_device = device;
-      attr.pci_function = function;
-    }
     if (exports_dmabufs()) attr.export_forms |= CWY_FORM_DMABUF;
   }
 

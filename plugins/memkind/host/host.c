@@ -38,11 +38,18 @@ struct cwym_kind {
 };
 
 static cwy_status fail(cwy_err* err, cwy_status status, const char* text) {
-  if (err != NULL && err->head.struct_size >= sizeof *err) {
+  if (err != NULL) {
     err->status = status;
     snprintf(err->text, sizeof err->text, "%s", text);
   }
   return status;
+}
+
+/* As much of `all` as the caller's structure has room for. The head stays the caller's. */
+static void give(void* to, const void* all, size_t size) {
+  const cwy_head head = *(const cwy_head*)to;
+  memcpy(to, all, head.struct_size < size ? head.struct_size : size);
+  *(cwy_head*)to = head;
 }
 
 static uint64_t page_size(void) {
@@ -51,14 +58,16 @@ static uint64_t page_size(void) {
 
 static cwy_status host_list_devices(cwym_device_fn fn, void* arg, cwy_err* err) {
   (void)err;
-  fn(arg, -1, "host memory");
+  const cwym_device device = {CWY_HEAD(cwym_device), "host memory", "", -1, -1};
+  fn(arg, &device);
   return CWY_OK;
 }
 
 static cwy_status host_create(const cwy_options* opts, int32_t device, const void* native,
                               uint64_t native_len, cwym_kind** out, cwy_err* err) {
   (void)native;
-  (void)native_len;
+  if (native_len != 0)
+    return fail(err, CWY_ERR_INVALID, "memory kind 'host' takes no native handle");
   if (device != -1)
     return fail(err, CWY_ERR_INVALID, "the only device of memory kind 'host' is -1");
   uint64_t alignment = 4096;
@@ -77,19 +86,13 @@ static void host_destroy(cwym_kind* kind) {
 }
 
 static cwy_status host_query(cwym_kind* kind, cwym_attr* attr) {
-  if (attr->head.struct_size < sizeof *attr) return CWY_ERR_INVALID;
-  const cwy_head head = attr->head;
-  memset(attr, 0, sizeof *attr);
-  attr->head = head;
-  attr->caps = CWYM_CAP_ALLOC | CWYM_CAP_HOST_ACCESS | CWYM_CAP_UNIFIED_VA;
-  attr->kind_class = CWY_MEM_HOST;
-  attr->device = -1;
-  attr->export_forms = CWY_FORM_HOST_VA;
-  attr->import_forms = 0;
-  attr->alignment = kind->alignment;
   const long pages = sysconf(_SC_PHYS_PAGES);
-  attr->total_bytes = pages > 0 ? (uint64_t)pages * page_size() : 0;
-  attr->pci_domain = attr->pci_bus = attr->pci_device = attr->pci_function = UINT32_MAX;
+  const cwym_attr all = {.kind_class = CWY_MEM_HOST,
+                         .device = -1,
+                         .export_forms = CWY_FORM_HOST_VA,
+                         .alignment = kind->alignment,
+                         .total_bytes = pages > 0 ? (uint64_t)pages * page_size() : 0};
+  give(attr, &all, sizeof all);
   return CWY_OK;
 }
 
@@ -144,17 +147,13 @@ static cwy_status host_export_mem(cwym_kind* kind, void* addr, uint64_t length, 
   (void)kind;
   if (form != CWY_FORM_HOST_VA)
     return fail(err, CWY_ERR_UNSUPPORTED, "memory kind 'host' exports form HOST_VA only");
-  if (out->head.struct_size < sizeof *out)
-    return fail(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 2.0's");
-  const cwy_head head = out->head;
-  memset(out, 0, sizeof *out);
-  out->head = head;
-  out->form = CWY_FORM_HOST_VA;
-  out->kind_class = CWY_MEM_HOST;
-  out->addr = (uint64_t)(uintptr_t)addr;
-  out->length = length;
-  out->device = -1;
-  out->fd = -1;
+  const cwy_memref all = {.form = CWY_FORM_HOST_VA,
+                          .kind_class = CWY_MEM_HOST,
+                          .addr = (uint64_t)(uintptr_t)addr,
+                          .length = length,
+                          .device = -1,
+                          .fd = -1};
+  give(out, &all, sizeof all);
   return CWY_OK;
 }
 
@@ -180,12 +179,11 @@ static cwy_status host_unpin(cwym_kind* kind, void* addr) {
   return CWY_OK;
 }
 
-/* import_mem, progress, wait_fd, push, pop and flush are left out on purpose: there is nothing to
+/* import_mem, progress, push, pop and flush are left out on purpose: there is nothing to
  * import, nothing pending, no current device, and host memory is coherent. */
 static const cwym_module host_module = {
     .head = CWY_HEAD(cwym_module),
     .min_core_minor = 0,
-    .kind_class = CWY_MEM_HOST,
     .list_devices = host_list_devices,
     .create = host_create,
     .destroy = host_destroy,

@@ -63,7 +63,7 @@ struct Found {
   Handle driver, device;
 };
 
-// The form of `native` (README).
+// The form of `native` (causeway-memkind(7)).
 struct Native {
   Handle device;
   Handle context;
@@ -73,6 +73,19 @@ struct Native {
 const Api& api() {
   static const Api instance{};
   return instance;
+}
+
+// Drivers without the PCI extension have "".
+std::string path_of(Handle device) {
+  PciProperties pci{};
+  pci.stype = kTypePciProperties;
+  if (api().zeDevicePciGetPropertiesExt == nullptr ||
+      api().zeDevicePciGetPropertiesExt(device, &pci) != kSuccess)
+    return "";
+  char text[64];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", pci.domain, pci.bus, pci.device,
+                pci.function);
+  return text;
 }
 
 class ZeDriver final : public Driver {
@@ -110,7 +123,8 @@ class ZeDriver final : public Driver {
       DeviceProperties properties{};
       properties.stype = kTypeDeviceProperties;
       const bool known = api().zeDeviceGetProperties(devices_[i].device, &properties) == kSuccess;
-      fn(arg, static_cast<int32_t>(i), known ? properties.name : "unnamed");
+      tell_device(fn, arg, static_cast<int32_t>(i), known ? properties.name : "unnamed",
+                  path_of(devices_[i].device).c_str());
     }
     return CWY_OK;
   }
@@ -214,15 +228,6 @@ class ZeDevice final : public cwym_kind {
       if (api().zeDeviceGetMemoryProperties(device_, &count, all.data()) == kSuccess &&
           memory_ < count)
         attr.total_bytes = all[memory_].bytes;
-    }
-    PciProperties pci{};
-    pci.stype = kTypePciProperties;
-    if (api().zeDevicePciGetPropertiesExt != nullptr &&
-        api().zeDevicePciGetPropertiesExt(device_, &pci) == kSuccess) {
-      attr.pci_domain = pci.domain;
-      attr.pci_bus = pci.bus;
-      attr.pci_device = pci.device;
-      attr.pci_function = pci.function;
     }
   }
 

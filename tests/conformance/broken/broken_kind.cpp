@@ -2,8 +2,10 @@
 // names that file, BROKEN_FAULT the fault, or none.
 #include <causeway/memkind.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 CWY_MANIFEST(
@@ -15,10 +17,42 @@ namespace {
 const cwym_module* g_inner = nullptr;
 cwym_module g_module;
 
-cwy_status another_class(cwym_kind* kind, cwym_attr* attr) {
+cwy_status another_device(cwym_kind* kind, cwym_attr* attr) {
   const cwy_status status = g_inner->query(kind, attr);
-  ++attr->kind_class;
+  ++attr->device;
   return status;
+}
+
+// A structure of this plugin's own size, whatever the caller's is.
+template <class T>
+void give_all(T& all, T* out) {
+  all.head = out->head;
+  std::memcpy(static_cast<void*>(out), &all, sizeof all);
+}
+cwy_status whole_attributes(cwym_kind* kind, cwym_attr* attr) {
+  cwym_attr all{};
+  all.head = CWY_HEAD(cwym_attr);
+  const cwy_status status = g_inner->query(kind, &all);
+  give_all(all, attr);
+  return status;
+}
+cwy_status whole_exports(cwym_kind* kind, void* addr, uint64_t length, uint32_t form,
+                         cwy_memref* out, cwy_err* err) {
+  cwy_memref all{};
+  all.head = CWY_HEAD(cwy_memref);
+  const cwy_status status = g_inner->export_mem(kind, addr, length, form, &all, err);
+  if (status == CWY_OK) give_all(all, out);
+  return status;
+}
+
+cwy_status wordless(cwym_device_fn fn, void* arg, cwy_err*) {
+  const cwym_device device{CWY_HEAD(cwym_device), "", "", -1, -1};
+  fn(arg, &device);
+  return CWY_OK;
+}
+cwy_status listed_twice(cwym_device_fn fn, void* arg, cwy_err* err) {
+  g_inner->list_devices(fn, arg, err);
+  return g_inner->list_devices(fn, arg, err);
 }
 
 cwy_status any_device(const cwy_options* opts, int32_t device, const void* native, uint64_t length,
@@ -41,6 +75,29 @@ cwy_status whole_words(cwym_kind* kind, void* dst, const void* src, uint64_t len
   return g_inner->copy(kind, dst, src, length / 4 * 4, op);
 }
 
+// A queue that is full every other time is no fault.
+cwy_status busy(cwym_kind* kind, void* dst, const void* src, uint64_t length, cwym_op* op) {
+  static bool full = false;
+  full = !full;
+  return full ? CWY_RETRY : g_inner->copy(kind, dst, src, length, op);
+}
+
+cwy_status empty_is_null(cwym_kind* kind, uint64_t length, void** out, cwy_err* err) {
+  *out = nullptr;
+  return length == 0 ? CWY_OK : g_inner->alloc(kind, length, out, err);
+}
+cwy_status null_is_refused(cwym_kind* kind, void* addr) {
+  return addr == nullptr ? CWY_ERR_INVALID : g_inner->release(kind, addr);
+}
+
+cwy_status empty_is_nobodys(const void* addr, uint64_t length, int32_t* device) {
+  return length == 0 ? CWY_ERR_INVALID : g_inner->who_owns(addr, length, device);
+}
+cwy_status empty_is_anybodys(const void* addr, uint64_t length, int32_t* device) {
+  *device = -1;
+  return length == 0 ? CWY_OK : g_inner->who_owns(addr, length, device);
+}
+
 cwy_status owns_everything(const void*, uint64_t, int32_t* device) {
   *device = -1;
   return CWY_OK;
@@ -50,6 +107,61 @@ cwy_status says_no_form(cwym_kind* kind, cwym_attr* attr) {
   const cwy_status status = g_inner->query(kind, attr);
   attr->export_forms = 0;
   return status;
+}
+
+cwy_status host_of_another_class(cwym_kind* kind, void* addr, uint64_t length, uint32_t form,
+                                 cwy_memref* out, cwy_err* err) {
+  const cwy_status status = g_inner->export_mem(kind, addr, length, form, out, err);
+  if (status == CWY_OK) ++out->kind_class;
+  return status;
+}
+
+// Handles that hold an address of this process, which is the only one that opens them.
+cwy_status has_handles(cwym_kind* kind, cwym_attr* attr) {
+  const cwy_status status = g_inner->query(kind, attr);
+  attr->export_forms |= CWY_FORM_IPC;
+  attr->import_forms |= CWY_FORM_IPC;
+  return status;
+}
+cwy_status makes_handles(cwym_kind* kind, void* addr, uint64_t length, uint32_t form,
+                         cwy_memref* out, cwy_err* err) {
+  if (form != CWY_FORM_IPC) return g_inner->export_mem(kind, addr, length, form, out, err);
+  const cwy_status status = g_inner->export_mem(kind, addr, length, CWY_FORM_HOST_VA, out, err);
+  out->form = form;
+  out->pid = static_cast<uint32_t>(getpid());
+  out->ipc_len = sizeof addr;
+  std::memcpy(out->ipc, &addr, sizeof addr);
+  return status;
+}
+cwy_status believes_handles(cwym_kind*, const cwy_memref* ref, cwym_import** out, void** addr,
+                            cwy_err*) {
+  std::memcpy(addr, ref->ipc, sizeof *addr);
+  *out = static_cast<cwym_import*>(*addr);
+  return CWY_OK;
+}
+cwy_status checks_handles(cwym_kind* kind, const cwy_memref* ref, cwym_import** out, void** addr,
+                          cwy_err* err) {
+  if (ref->form == CWY_FORM_IPC && ref->kind_class == CWY_MEM_HOST &&
+      ref->ipc_len == sizeof *addr && ref->length <= 1 << 20)
+    return believes_handles(kind, ref, out, addr, err);
+  if (err != nullptr) {
+    err->status = CWY_ERR_INVALID;
+    std::strcpy(err->text, "this is no handle of the kind");
+  }
+  return CWY_ERR_INVALID;
+}
+cwy_status opens_elsewhere(cwym_kind* kind, const cwy_memref* ref, cwym_import** out, void** addr,
+                           cwy_err* err) {
+  const cwy_status status = checks_handles(kind, ref, out, addr, err);
+  if (status == CWY_OK) *addr = static_cast<char*>(*addr) + 64;
+  return status;
+}
+bool with_handles(decltype(cwym_module::import_mem) import_mem) {
+  g_module.query = has_handles;
+  g_module.export_mem = makes_handles;
+  g_module.import_mem = import_mem;
+  g_module.import_close = [](cwym_kind*, cwym_import*) {};
+  return true;
 }
 
 // The context of before has one place.
@@ -64,9 +176,42 @@ cwy_status pop_once(cwym_kind*) {
   return CWY_OK;
 }
 
+// Faults at the edges of calls.
+bool apply_another(const std::string& fault) {
+  if (fault == "whole_attributes")
+    g_module.query = whole_attributes;
+  else if (fault == "whole_exports")
+    g_module.export_mem = whole_exports;
+  else if (fault == "wordless")
+    g_module.list_devices = wordless;
+  else if (fault == "listed_twice")
+    g_module.list_devices = listed_twice;
+  else if (fault == "busy")
+    g_module.copy = busy;
+  else if (fault == "empty_is_null")
+    g_module.alloc = empty_is_null;
+  else if (fault == "null_is_refused")
+    g_module.release = null_is_refused;
+  else if (fault == "empty_is_nobodys")
+    g_module.who_owns = empty_is_nobodys;
+  else if (fault == "empty_is_anybodys")
+    g_module.who_owns = empty_is_anybodys;
+  else if (fault == "host_of_another_class")
+    g_module.export_mem = host_of_another_class;
+  else if (fault == "checks_handles")
+    return with_handles(checks_handles);
+  else if (fault == "believes_handles")
+    return with_handles(believes_handles);
+  else if (fault == "opens_elsewhere")
+    return with_handles(opens_elsewhere);
+  else
+    return fault == "none";
+  return true;
+}
+
 bool apply(const std::string& fault) {
-  if (fault == "another_class")
-    g_module.query = another_class;
+  if (fault == "another_device")
+    g_module.query = another_device;
   else if (fault == "any_device")
     g_module.create = any_device;
   else if (fault == "behind_a_byte")
@@ -80,7 +225,7 @@ bool apply(const std::string& fault) {
   else if (fault == "push_once")
     g_module.push = push_once, g_module.pop = pop_once;
   else
-    return fault == "none";
+    return apply_another(fault);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "../harness/cases.h"
 #include "../harness/expect.h"
 #include "../harness/session.h"
+#include "../harness/shorter.h"
 #include "base/error.h"
 
 namespace causeway::conformance {
@@ -68,21 +69,10 @@ void arguments_have_their_own_size() {
 // Catches an ep_query that writes its own structure's size where the caller's is shorter.
 void attributes_have_the_callers_own_size() {
   Session s({.memory = 0});
-  struct {
-    cwyc_ep_attr attr;
-    uint8_t behind[64];
-  } place;
-  std::memset(&place, 0xab, sizeof place);
-  constexpr size_t kRoom = sizeof(cwyc_ep_attr) / 2 / 8 * 8;
-  place.attr.head = CWY_HEAD(cwyc_ep_attr);
-  place.attr.head.struct_size = kRoom;
-  require_ok(s.ep().module().ep_query(s.ep().get(), &place.attr),
-             "ep_query of a shorter structure");
-  EXPECT_EQ(place.attr.head.struct_size, kRoom) << "the head is the caller's";
-  EXPECT_EQ(place.attr.caps, s.ep().told().caps);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&place);
-  for (size_t i = kRoom; i < sizeof place; ++i)
-    ASSERT_EQ(bytes[i], 0xab) << "byte " << i << " written of a structure of " << kRoom;
+  Shorter<cwyc_ep_attr> attr;
+  require_ok(s.ep().module().ep_query(s.ep().get(), attr.get()), "ep_query of a shorter structure");
+  EXPECT_EQ(attr.get()->caps, s.ep().told().caps);
+  attr.expect_kept();
 }
 
 // Catches a failure that is written about where there is no place for it: `err` may be NULL.
