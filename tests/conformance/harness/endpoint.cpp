@@ -160,13 +160,19 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   forget_uncovered(usable_, attr_.caps);
 }
 
-// A process of this host, else this one. A table that does not exist is for a case to find.
+// The other process of this host, else this one: classes may go by ranks. A table that does not
+// exist is for a case to find.
 void Endpoint::take_class() {
   cwyc_peer_desc peer{};
   peer.head = CWY_HEAD(cwyc_peer_desc);
   peer.same_host = 1;
   ErrorText err;
-  peer.same_process = module().reach(domain_.get(), &peer, err) != CWY_OK ? 1 : 0;
+  peer.peer = {1 - PluginHost::job().rank, 1};
+  peer.local_index = peer.peer.rank;
+  if (module().reach(domain_.get(), &peer, err) != CWY_OK) {
+    peer.same_process = 1;
+    peer.peer.rank = peer.local_index = PluginHost::job().rank;
+  }
   const uint32_t table = module().class_of(domain_.get(), &peer);
   if (table < attr_.ops_tables) table_ = table;
   cwyc_class_attr its{};
