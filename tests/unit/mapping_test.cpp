@@ -34,6 +34,7 @@ cwy_status open_ep(cwyc_domain*, const cwyc_ep_params*, cwyc_ep** out, cwy_err*)
   *out = reinterpret_cast<cwyc_ep*>(&nothing);
   return CWY_OK;
 }
+void close_ep(cwyc_ep*) {}
 cwy_status query_mapping_ep(cwyc_ep*, cwyc_ep_attr* attr) {
   attr->caps = kMaps;
   attr->am_medium_max = 512;
@@ -49,6 +50,7 @@ class MappingTest : public testing::Test {
     plugin->module.domain_close = close_nothing;
     plugin->module.reach = outward ? reaches : reaches_itself;
     plugin->module.ep_open = open_ep;
+    plugin->module.ep_close = close_ep;
     plugin->module.ep_query = query_mapping_ep;
     plugin->lacks_direct = lacks_direct;
     plugin->ops.emplace_back();

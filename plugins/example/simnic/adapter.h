@@ -22,7 +22,7 @@ struct Traits {
   int64_t completions, sends, registrations, delay, seed, fail_after;
   uint64_t mtu;  // most bytes behind a header
   std::string port_file;
-  bool peer_wiring, shared_keys, unordered, atomics;
+  bool peer_wiring, shared_keys, unordered, atomics, classes;
 };
 
 // ---- memory that peers may reach ------------------------------------------------------------

@@ -14,7 +14,11 @@ inline const cwy_services* services = nullptr;  // set once by the entry point
 
 // Up to so many bytes are copied rather than waited for.
 inline constexpr size_t kCopied = 512;
-inline constexpr size_t kMediumMax = 8192;
+// With the option `classes` connections to odd ranks are of the second class, which can do less.
+inline constexpr size_t kMediumMax[] = {8192, 1024};
+inline uint64_t rma_max(const Traits& traits, uint32_t table) {
+  return table == 0 ? traits.mtu : 4096;
+}
 
 cwy_status fail(cwy_err* err, cwy_status status, const std::string& text);
 
@@ -47,7 +51,7 @@ inline Link& link_of(cwyc_conn* conn) {
   return *reinterpret_cast<Link*>(conn + 1);
 }
 
-extern const cwyc_ops operations;
+extern const cwyc_ops operations[2];  // by class
 
 }  // namespace simnic
 

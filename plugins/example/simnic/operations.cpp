@@ -107,20 +107,22 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
 
 cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                      const void* payload, cwyc_mem*, size_t length, uint32_t flags, cwyc_op* op) {
-  if (length > kMediumMax) return CWY_ERR_INVALID;
+  if (length > kMediumMax[conn->table]) return CWY_ERR_INVALID;
   return send_message(conn, kMedium, word, args, nargs, payload, length, 0, 0, flags, op);
 }
 
 cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                    const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey* rkey,
                    uint32_t flags, cwyc_op* op) {
-  if (length > conn->ep->domain.traits.mtu || rkey == nullptr) return CWY_ERR_INVALID;
+  if (length > rma_max(conn->ep->domain.traits, conn->table) || rkey == nullptr)
+    return CWY_ERR_INVALID;
   return send_message(conn, kLong, word, args, nargs, payload, length, raddr, rkey->key, flags, op);
 }
 
 cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                size_t length, uint32_t flags, cwyc_op* op) {
-  if (length > conn->ep->domain.traits.mtu || rkey == nullptr) return CWY_ERR_INVALID;
+  if (length > rma_max(conn->ep->domain.traits, conn->table) || rkey == nullptr)
+    return CWY_ERR_INVALID;
   const bool copied = length <= kCopied;
   Post post;
   Request* request = nullptr;
@@ -142,7 +144,8 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc
 
 cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                size_t length, uint32_t flags, cwyc_op* op) {
-  if (length > conn->ep->domain.traits.mtu || rkey == nullptr) return CWY_ERR_INVALID;
+  if (length > rma_max(conn->ep->domain.traits, conn->table) || rkey == nullptr)
+    return CWY_ERR_INVALID;
   Post post;
   Request* request = nullptr;
   const cwy_status status = prepare(conn, flags, kGet, op, CWYC_DONE_REMOTE, post, &request);
@@ -176,13 +179,13 @@ cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32
   return CWY_INPROGRESS;
 }
 
-cwyc_ops make_operations() {
+cwyc_ops make_operations(uint32_t table) {
   cwyc_ops ops{};
   ops.head = CWY_HEAD(cwyc_ops);
   ops.concurrency = CWYC_SERIAL;
   ops.put = put;
   ops.get = get;
-  ops.atomic = atomic;
+  if (table == 0) ops.atomic = atomic;
   ops.am_short = am_short;
   ops.am_medium = am_medium;
   ops.am_long = am_long;
@@ -191,6 +194,6 @@ cwyc_ops make_operations() {
 
 }  // namespace
 
-const cwyc_ops operations = make_operations();
+const cwyc_ops operations[] = {make_operations(0), make_operations(1)};
 
 }  // namespace simnic

@@ -22,6 +22,7 @@ CWY_MANIFEST(
     "all'}\n"
     "  keys: {type: enum, choices: [shared, own], help: 'Keys as the core wishes, or of its own'}\n"
     "  atomics: {type: bool, default: true, help: 'Atomics of 64-bit integers'}\n"
+    "  classes: {type: bool, help: 'Connections to odd ranks can do less than others'}\n"
     "  unordered: {type: bool, default: true, help: 'What was posted is sent in any order'}\n"
     "  completions: {type: int, default: 1024, min: 16, max: 65536, help: 'Entries of the "
     "completion "
@@ -73,12 +74,13 @@ cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_er
 Traits read_options(const cwy_options* opts) {
   Traits t{};
   const char *wiring = "", *keys = "", *file = "";
-  int32_t unordered = 0, atomics = 0;
+  int32_t unordered = 0, atomics = 0, classes = 0;
   services->opt_string(opts, "wiring", &wiring);
   services->opt_string(opts, "keys", &keys);
   services->opt_string(opts, "port_file", &file);
   services->opt_bool(opts, "unordered", &unordered);
   services->opt_bool(opts, "atomics", &atomics);
+  services->opt_bool(opts, "classes", &classes);
   services->opt_int(opts, "completions", &t.completions);
   services->opt_int(opts, "sends", &t.sends);
   services->opt_int(opts, "registrations", &t.registrations);
@@ -90,6 +92,7 @@ Traits read_options(const cwy_options* opts) {
   t.shared_keys = std::strcmp(keys, "shared") == 0;
   t.unordered = unordered != 0;
   t.atomics = atomics != 0;
+  t.classes = classes != 0;
   t.port_file = file;
   return t;
 }
@@ -171,10 +174,38 @@ void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
   delete rkey;
 }
 
+// ---- classes --------------------------------------------------------------------------------
+
+// Decides from the rank, which is known before the address.
+uint32_t class_of(cwyc_domain* domain, const cwyc_peer_desc* peer) {
+  return domain->traits.classes ? peer->peer.rank % 2 : 0;
+}
+
+cwy_status class_query(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr) {
+  const Traits& traits = ep->domain.traits;
+  cwyc_class_attr a{};
+  a.head = attr->head;
+  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_AM_LONG;
+  a.rma_max = a.am_long_max = rma_max(traits, table);
+  a.am_medium_max = kMediumMax[table];
+  // Bits 2 and 3 of CWYC_DT_*: integers of 64 bits. The core makes the others, of all types where
+  // programs mix them.
+  if (traits.atomics && table == 0) {
+    a.caps |= CWYC_CAP_ATOMIC;
+    a.atomic_ops[2] = a.atomic_ops[3] = kAtomicOps;
+  }
+  a.speed = table == 0 ? 1'000'000'000 : 125'000'000;
+  const size_t room = attr->head.struct_size;
+  std::memcpy(attr, &a, room < sizeof a ? room : sizeof a);
+  return CWY_OK;
+}
+
 // ---- endpoints ------------------------------------------------------------------------------
 
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
-  auto ep = std::make_unique<cwyc_ep>(*domain, *params);
+  cwyc_ep_params known{};
+  std::memcpy(&known, params, std::min<size_t>(params->head.struct_size, sizeof known));
+  auto ep = std::make_unique<cwyc_ep>(*domain, known);
   std::string why = ep->adapter.open();
   if (why.empty() && !domain->traits.peer_wiring) {
     ep->shared = ep->adapter.create_pair({UINT32_MAX, 0});
@@ -194,21 +225,14 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const Traits& traits = ep->domain.traits;
   cwyc_ep_attr a{};
   a.head = attr->head;
-  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_AM_LONG | CWYC_CAP_MEM_REG | CWYC_CAP_WAIT_FD;
-  if (traits.atomics) a.caps |= CWYC_CAP_ATOMIC;
+  a.caps = CWYC_CAP_MEM_REG | CWYC_CAP_WAIT_FD;  // class_query tells the rest
   if (traits.peer_wiring) a.caps |= CWYC_CAP_WIRING;
   if (traits.shared_keys) a.caps |= CWYC_CAP_SHARED_KEYS;
   a.conn_size = sizeof(Link);
   a.ep_address_max = sizeof(Address);
   a.rkey_max = sizeof(uint64_t);
-  a.rma_max = a.am_long_max = traits.mtu;
-  a.am_medium_max = kMediumMax;
   a.mem_forms = CWY_FORM_HOST_VA;
-  // Bits 2 and 3 of CWY_DT_*: integers of 64 bits. The core makes the others, of all types where
-  // programs mix them.
-  if (traits.atomics) a.atomic_ops[2] = a.atomic_ops[3] = kAtomicOps;
-  a.speed = 1'000'000'000;
-  a.ops_tables = 1;
+  a.ops_tables = traits.classes ? 2 : 1;
   const size_t room = attr->head.struct_size;
   std::memcpy(attr, &a, room < sizeof a ? room : sizeof a);
   return CWY_OK;
@@ -269,6 +293,7 @@ cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer
       std::make_unique<Flow>(peer->peer, to, pair, static_cast<size_t>(ep->domain.traits.sends)));
   pair->meet(to);
   link_of(conn) = {ep->flows.back().get(), false};
+  conn->table = class_of(&ep->domain, peer);
   return CWY_OK;
 }
 
@@ -303,10 +328,10 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
 }
 
 cwyc_module make_module() {
-  static const cwyc_ops* const tables[] = {&operations};
+  static const cwyc_ops* const tables[] = {&operations[0], &operations[1]};
   cwyc_module m{};
   m.head = CWY_HEAD(cwyc_module);
-  m.ops_count = 1;
+  m.ops_count = 2;
   m.ops = tables;
   m.list_devices = list_devices;
   m.domain_open = domain_open;
@@ -330,6 +355,8 @@ cwyc_module make_module() {
   m.wait_fd = wait_fd;
   m.arm = [](cwyc_ep* ep) { return ep->arm(); };
   m.ep_stats = ep_stats;
+  m.class_query = class_query;
+  m.class_of = class_of;
   m.wiring = wiring;
   return m;
 }
