@@ -16,6 +16,8 @@ namespace {
 constexpr int kEvents = 16;
 constexpr uint32_t kLookEvery = 64;  // at the file of the port, in calls
 constexpr uint32_t kRest = 4;
+constexpr size_t kWindow = 64;  // packets to one peer that are not acknowledged
+constexpr std::chrono::milliseconds kAgain{5};
 constexpr int kSendRoom = 1 << 20;  // of a socket, bytes
 
 bool watch(int epoll, int fd, void* what) {
@@ -106,8 +108,60 @@ Header Adapter::header(uint16_t verb) const {
   return h;
 }
 
-Adapter::Sent Adapter::send(const QueuePair& from, Lane lane, uint64_t to, Header& header,
+// Over a network that loses packets a copy is kept until it is acknowledged.
+Adapter::Sent Adapter::send(QueuePair& from, Lane lane, uint64_t to, Header& header,
                             const void* bytes) {
+  if (traits_.inject_loss == 0) return transmit(from, lane, to, header, bytes);
+  Stream& stream = from.streams[lane][to];
+  if (stream.kept.size() >= kWindow) return Sent::full;
+  header.number = stream.next;
+  const Sent answer = transmit(from, lane, to, header, bytes);
+  if (answer != Sent::yes) return answer;
+  const char* const at = static_cast<const char*>(bytes);
+  Kept& kept = stream.kept[stream.next++];
+  kept = {header, {}, std::chrono::steady_clock::now()};
+  if (header.verb != kGet && header.length != 0) kept.bytes.assign(at, at + header.length);
+  return answer;
+}
+
+void Adapter::send_again() {
+  const auto now = std::chrono::steady_clock::now();
+  for (auto& pair : pairs_)
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      for (auto& [to, stream] : pair->streams[lane]) {
+        Sent answer = Sent::yes;
+        for (auto& [number, kept] : stream.kept) {
+          if (answer != Sent::yes || now - kept.tried < kAgain) continue;
+          kept.tried = now;
+          answer = transmit(*pair, Lane(lane), to, kept.header, kept.bytes.data());
+          ++again;
+        }
+        if (answer != Sent::refused) continue;
+        stream.kept.clear();
+        driver_.refused(to);
+      }
+}
+
+bool Adapter::unacknowledged() const {
+  for (const auto& pair : pairs_)
+    for (const auto& streams : pair->streams)
+      for (const auto& [to, stream] : streams)
+        if (!stream.kept.empty()) return true;
+  return false;
+}
+
+// Numbers go on: what comes behind is not what came before.
+void Adapter::forget(QueuePair& pair, uint64_t to) {
+  for (auto& streams : pair.streams)
+    if (const auto at = streams.find(to); at != streams.end()) at->second.kept.clear();
+}
+
+Adapter::Sent Adapter::transmit(const QueuePair& from, Lane lane, uint64_t to, Header& header,
+                                const void* bytes) {
+  if (traits_.inject_loss != 0 && random_() % 1000 < static_cast<uint64_t>(traits_.inject_loss)) {
+    ++lost;
+    return Sent::yes;
+  }
   header.seal = seal(to);
   header.sender = from.number;
   const Name name(to, lane);
@@ -246,16 +300,36 @@ void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
   Header& h = *reinterpret_cast<Header*>(payload - sizeof(Header));
   const bool whole = bytes >= static_cast<ssize_t>(sizeof h) &&
                      static_cast<size_t>(bytes) <= sizeof h + traits_.mtu;
-  if (!whole || h.seal != seal(pair.number) || h.verb > kGoodbye || h.nargs > CWYC_AM_MAX_ARGS ||
+  if (!whole || h.seal != seal(pair.number) || h.verb > kAck || h.nargs > CWYC_AM_MAX_ARGS ||
       (h.verb != kGet && h.length != static_cast<size_t>(bytes) - sizeof h) ||
       (pair.peer.rank != UINT32_MAX && (h.rank != pair.peer.rank || h.epoch != pair.peer.epoch)) ||
       !driver_.known(h)) {
     ++dropped;
     return;
   }
+  if (h.number != 0 && !first_time(pair, lane, h)) return;
   ++received;
   pair.meet(h.sender);
   serve(pair, h, payload);
+}
+
+bool Seen::add(uint64_t number) {
+  if (number <= all || !above.insert(number).second) return false;
+  while (above.erase(all + 1) != 0) ++all;
+  return true;
+}
+
+// Acknowledges what came before, too: its acknowledgement may have been lost.
+bool Adapter::first_time(QueuePair& pair, Lane lane, const Header& h) {
+  if (h.verb == kAck) {
+    if (h.opcode < kLanes) pair.streams[h.opcode][h.sender].kept.erase(h.number);
+    return false;
+  }
+  Header ack = header(kAck);
+  ack.opcode = lane;
+  ack.number = h.number;
+  transmit(pair, kAnswers, h.sender, ack, nullptr);
+  return pair.seen[lane][h.sender].add(h.number) && !deaf_;
 }
 
 void Adapter::serve(QueuePair& pair, const Header& h, const char* payload) {

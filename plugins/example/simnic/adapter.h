@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,7 @@ namespace simnic {
 
 // Traits of an adapter, as the options make it.
 struct Traits {
-  int64_t completions, sends, registrations, delay, seed, fail_after;
+  int64_t completions, sends, registrations, delay, seed, fail_after, inject_loss;
   uint64_t mtu;  // most bytes behind a header
   std::string port_file;
   bool peer_wiring, shared_keys, unordered, atomics, classes;
@@ -98,11 +100,30 @@ class SendQueue {
   uint32_t rest_ = 0;  // turns until it is tried again, after the peer had no room
 };
 
+// Where packets are lost: those of a sender that nobody has acknowledged yet, and at the receiver
+// the numbers that have come, so that none comes twice.
+struct Kept {
+  Header header;
+  std::vector<char> bytes;
+  std::chrono::steady_clock::time_point tried;
+};
+struct Stream {
+  std::map<uint64_t, Kept> kept;
+  uint64_t next = 1;
+};
+struct Seen {
+  uint64_t all = 0;
+  std::set<uint64_t> above;
+  bool add(uint64_t number);  // false: it was there
+};
+
 // A queue pair: where one peer sends to, or, without wiring, all of them.
 struct QueuePair {
   uint64_t number;
   cwy_peer peer;  // of a pair that serves all: rank UINT32_MAX
   std::array<int, kLanes> fd{-1, -1};
+  std::map<uint64_t, Stream> streams[kLanes];  // by number of the peer's pair, as what follows
+  std::map<uint64_t, Seen> seen[kLanes];
   std::vector<uint64_t> met;  // pairs of peers that it was connected to, or heard of
   void meet(uint64_t of) {
     if (std::find(met.begin(), met.end(), of) == met.end()) met.push_back(of);
@@ -138,6 +159,7 @@ class Adapter {
     virtual bool known(const Header& header) = 0;               // is the sender's epoch the newest?
     virtual char* place(uint64_t ticket, uint32_t length) = 0;  // of an answer's bytes; NULL: drop
     virtual void goodbye(uint64_t from) = 0;                    // number of a queue pair
+    virtual void refused(uint64_t to) = 0;                      // what is sent again to that pair
     virtual ~Driver() = default;
   };
 
@@ -157,6 +179,12 @@ class Adapter {
   bool arrived() const;  // on either lane
   uint32_t receive(Lane lane, uint32_t budget);
   bool say_goodbye(QueuePair& pair, uint64_t to);  // false: there is no room yet
+  // What was sent and is not acknowledged: again, after a time.
+  void send_again();
+  bool unacknowledged() const;
+  void forget(QueuePair& pair, uint64_t to);
+  // From now on acknowledges what arrives, and serves nobody.
+  void hear_only() { deaf_ = true; }
 
   std::deque<Completion>& completions() { return completions_; }
   bool answers_wait() const { return !answers_.empty(); }
@@ -166,11 +194,13 @@ class Adapter {
   const char* failure();
   Header header(uint16_t verb) const;
 
-  uint64_t sent = 0, received = 0, dropped = 0, doorbells = 0, completed = 0;
+  uint64_t sent = 0, received = 0, dropped = 0, doorbells = 0, completed = 0, lost = 0, again = 0;
 
  private:
   enum class Sent { yes, full, refused };
-  Sent send(const QueuePair& from, Lane lane, uint64_t to, Header& header, const void* bytes);
+  Sent send(QueuePair& from, Lane lane, uint64_t to, Header& header, const void* bytes);
+  Sent transmit(const QueuePair& from, Lane lane, uint64_t to, Header& header, const void* bytes);
+  bool first_time(QueuePair& pair, Lane lane, const Header& header);
   void complete(uint64_t ticket, cwy_status status);
   void take(QueuePair& pair, Lane lane, ssize_t bytes);
   void serve(QueuePair& pair, const Header& header, const char* payload);
@@ -192,7 +222,7 @@ class Adapter {
   std::deque<Answer> answers_;
   std::deque<Completion> completions_;
   std::vector<char> buffer_[kLanes], reply_;
-  bool inside_[kLanes] = {};
+  bool inside_[kLanes] = {}, deaf_ = false;
   std::string failure_;
   uint64_t looks_ = 0;
 };

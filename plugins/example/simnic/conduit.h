@@ -99,6 +99,7 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   bool known(const simnic::Header& header) override;
   char* place(uint64_t ticket, uint32_t length) override;
   void goodbye(uint64_t from) override;
+  void refused(uint64_t to) override;
 
  private:
   void end(simnic::Request& request, cwy_status status);

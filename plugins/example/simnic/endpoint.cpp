@@ -123,6 +123,10 @@ void cwyc_ep::goodbye(uint64_t from) {
   for (auto& flow : flows) flow->left |= flow->to == from;
 }
 
+void cwyc_ep::refused(uint64_t to) {
+  for (auto& flow : flows) flow->refused |= flow->to == to && flow->from != nullptr;
+}
+
 // ---- progress -------------------------------------------------------------------------------
 
 // Rings every doorbell, and drops what leads nowhere.
@@ -138,6 +142,7 @@ void cwyc_ep::push() {
     return !flow->owned && flow->queue[0].idle() && flow->queue[1].idle();
   });
   adapter.answer();
+  adapter.send_again();
 }
 
 // A goodbye may still lie among the answers.
@@ -186,26 +191,35 @@ uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
 }
 
 cwy_status cwyc_ep::arm() {
-  bool busy = adapter.answers_wait() || !adapter.completions().empty();
+  bool busy = adapter.answers_wait() || adapter.unacknowledged() || !adapter.completions().empty();
   for (const auto& flow : flows)
     busy = busy || flow->refused || !flow->queue[0].idle() || !flow->queue[1].idle();
   if (failed) busy = false;
   return busy || adapter.arrived() ? CWY_RETRY : CWY_OK;
 }
 
-// Hands what was accepted to the network, for one second at most, and says goodbye behind it.
+// Hands what was accepted to the network, for one second at most, and says goodbye behind it. Where
+// packets are lost it waits for what is not acknowledged.
 void cwyc_ep::flush() {
   const uint64_t until = services->now() + 1'000'000'000;
   const auto waits = [&] {
-    return adapter.answers_wait() || std::any_of(flows.begin(), flows.end(), [](const auto& f) {
+    return adapter.answers_wait() || adapter.unacknowledged() ||
+           std::any_of(flows.begin(), flows.end(), [](const auto& f) {
              return !f->refused && (!f->queue[0].idle() || !f->queue[1].idle());
            });
   };
-  for (push(); waits() && adapter.failure() == nullptr && services->now() < until; push()) {
-  }
+  const auto empty = [&] {
+    for (push(); waits() && adapter.failure() == nullptr && services->now() < until; push()) {
+      if (!adapter.unacknowledged()) continue;
+      for (const Lane lane : {kAnswers, kRequests}) adapter.receive(lane, 64);
+    }
+  };
+  adapter.hear_only();
+  empty();
   pairs.push_back(shared);
   for (QueuePair* pair : pairs)
     for (size_t i = 0; pair != nullptr && i < pair->met.size(); ++i)
       while (!adapter.say_goodbye(*pair, pair->met[i]) && services->now() < until) {
       }
+  empty();
 }

@@ -24,8 +24,9 @@ enum Verb : uint16_t {
   kPut,
   kGet,
   kAtomic,
-  kDone,    // the answer to the three above
-  kGoodbye  // an end in order
+  kDone,     // the answer to the three above
+  kGoodbye,  // an end in order
+  kAck       // has come: `number`, on the lane `opcode`
 };
 
 struct alignas(16) Header {
@@ -40,7 +41,8 @@ struct alignas(16) Header {
   uint32_t opcode;
   int32_t status;  // of kDone
   uint16_t verb, nargs;
-  uint64_t key;  // of a long: word is taken
+  uint64_t key;     // of a long: word is taken
+  uint64_t number;  // from 1, for each pair of queue pairs and lane; 0: the network loses nothing
   int32_t args[CWYC_AM_MAX_ARGS];
 };
 

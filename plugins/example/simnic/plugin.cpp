@@ -36,6 +36,8 @@ CWY_MANIFEST(
     "  seed: {type: int, default: 1, min: 0, help: 'Of order and delays'}\n"
     "  fail_after: {type: int, default: 0, min: 0, help: 'Packets until the port fails, 0: "
     "never'}\n"
+    "  inject_loss: {type: int, default: 0, min: 0, max: 1000, help: 'Of 1000 packets so many are "
+    "lost'}\n"
     "  port_file: {type: string, help: 'The port is down while there is a file of that name'}\n");
 
 namespace simnic {
@@ -87,6 +89,7 @@ Traits read_options(const cwy_options* opts) {
   services->opt_int(opts, "delay", &t.delay);
   services->opt_int(opts, "seed", &t.seed);
   services->opt_int(opts, "fail_after", &t.fail_after);
+  services->opt_int(opts, "inject_loss", &t.inject_loss);
   services->opt_size(opts, "mtu", &t.mtu);
   t.peer_wiring = std::strcmp(wiring, "peer") == 0;
   t.shared_keys = std::strcmp(keys, "shared") == 0;
@@ -307,6 +310,7 @@ void purge(cwyc_conn* conn) {
   if (link.purged) return;
   link.purged = true;
   for (SendQueue& queue : link.flow->queue) queue.drop();
+  if (link.flow->from != nullptr) conn->ep->adapter.forget(*link.flow->from, link.flow->to);
   link.flow->from = nullptr;
   conn->ep->end_all(link.flow, CWY_ERR_PEER_FAILED);
 }
@@ -320,6 +324,8 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   fn(arg, "sent", ep->adapter.sent);
   fn(arg, "received", ep->adapter.received);
   fn(arg, "dropped", ep->adapter.dropped);
+  fn(arg, "lost", ep->adapter.lost);
+  fn(arg, "sent_again", ep->adapter.again);
   fn(arg, "doorbells", ep->adapter.doorbells);
   fn(arg, "completed", ep->adapter.completed);
   fn(arg, "most_under_way", ep->most_under_way);
