@@ -158,6 +158,7 @@ void Adapter::forget(QueuePair& pair, uint64_t to) {
 
 Adapter::Sent Adapter::transmit(const QueuePair& from, Lane lane, uint64_t to, Header& header,
                                 const void* bytes) {
+  if (port_down_) return Sent::full;
   if (traits_.inject_loss != 0 && random_() % 1000 < static_cast<uint64_t>(traits_.inject_loss)) {
     ++lost;
     return Sent::yes;
@@ -252,14 +253,17 @@ void Adapter::complete(uint64_t ticket, cwy_status status) {
 }
 
 const char* Adapter::failure() {
-  struct stat file;
   if (failure_.empty() && traits_.fail_after != 0 &&
       sent >= static_cast<uint64_t>(traits_.fail_after))
     failure_ = "its port is down";
-  if (failure_.empty() && !traits_.port_file.empty() && looks_++ % kLookEvery == 0 &&
-      stat(traits_.port_file.c_str(), &file) == 0)
-    failure_ = "its port is down";
   return failure_.empty() ? nullptr : failure_.c_str();
+}
+
+bool Adapter::port_down() {
+  struct stat file;
+  if (!traits_.port_file.empty() && looks_++ % kLookEvery == 0)
+    port_down_ = stat(traits_.port_file.c_str(), &file) == 0;
+  return port_down_;
 }
 
 // ---- receiving ------------------------------------------------------------------------------
@@ -271,7 +275,7 @@ bool Adapter::arrived() const {
 
 uint32_t Adapter::receive(Lane lane, uint32_t budget) {
   // From inside a message: the other lane alone, whose buffer is its own.
-  if (inside_[lane] || !failure_.empty()) return 0;
+  if (inside_[lane] || !failure_.empty() || port_down_) return 0;
   inside_[lane] = true;
   epoll_event events[kEvents];
   uint32_t count = 0;
@@ -307,7 +311,7 @@ void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
     ++dropped;
     return;
   }
-  if (h.number != 0 && !first_time(pair, lane, h)) return;
+  if ((h.number != 0 || h.verb == kAck) && !first_time(pair, lane, h)) return;
   ++received;
   pair.meet(h.sender);
   serve(pair, h, payload);

@@ -23,7 +23,8 @@ namespace simnic {
 struct Traits {
   int64_t completions, sends, registrations, delay, seed, fail_after, inject_loss;
   uint64_t mtu;  // most bytes behind a header
-  std::string port_file;
+  std::string port_file, pci;
+  int64_t numa_node;
   bool peer_wiring, shared_keys, unordered, atomics, classes;
 };
 
@@ -190,8 +191,10 @@ class Adapter {
   bool answers_wait() const { return !answers_.empty(); }
   uint64_t random() { return random_(); }
   int wait_fd() const { return wait_fd_; }
-  // NULL: the port is up.
+  // NULL: it has not failed for good.
   const char* failure();
+  // Down while there is the file: what is to be sent waits, and so does what has come.
+  bool port_down();
   Header header(uint16_t verb) const;
 
   uint64_t sent = 0, received = 0, dropped = 0, doorbells = 0, completed = 0, lost = 0, again = 0;
@@ -222,7 +225,7 @@ class Adapter {
   std::deque<Answer> answers_;
   std::deque<Completion> completions_;
   std::vector<char> buffer_[kLanes], reply_;
-  bool inside_[kLanes] = {}, deaf_ = false;
+  bool inside_[kLanes] = {}, deaf_ = false, port_down_ = false;
   std::string failure_;
   uint64_t looks_ = 0;
 };

@@ -2,6 +2,7 @@
 // under way.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,6 +52,15 @@ inline Link& link_of(cwyc_conn* conn) {
   return *reinterpret_cast<Link*>(conn + 1);
 }
 
+// Counts of one peer. The core reads them from a thread of its own.
+struct Traffic {
+  std::atomic<uint64_t> counts[CWYC_RETRIES + 1];
+  void add(uint32_t what, uint64_t number) {
+    counts[what].store(counts[what].load(std::memory_order_relaxed) + number,
+                       std::memory_order_relaxed);
+  }
+};
+
 extern const cwyc_ops operations[2];  // by class
 
 }  // namespace simnic
@@ -79,7 +89,8 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   std::vector<simnic::QueuePair*> pairs;  // by rank, with it
   std::vector<uint32_t> newest;           // by rank: the newest epoch that was heard of
   uint64_t retries = 0, rkeys = 0, most_under_way = 0;
-  bool failed = false;  // the port, and everybody was told
+  std::vector<simnic::Traffic> traffic;  // by rank
+  bool failed = false;                   // the port, and everybody was told
 
   // The queue pair for that process, made if need be; NULL with text.
   simnic::QueuePair* pair_for(cwy_peer peer, cwy_err* err);
@@ -105,6 +116,7 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   void end(simnic::Request& request, cwy_status status);
   simnic::Request* of_ticket(uint64_t ticket);
   void push();
+  void look_at_port();
   void tell_refusals();
   void collapse(const char* why);
   void tell_failure(cwy_peer peer, const char* why) const;
@@ -112,4 +124,5 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   std::vector<uint32_t> free_;
   uint64_t nowhere_ = 0;  // takes results that nobody wants
   std::string why_;       // the port has failed
+  bool port_down_ = false;
 };

@@ -14,6 +14,7 @@ cwyc_ep::cwyc_ep(cwyc_domain& of, const cwyc_ep_params& with)
       adapter(of.traits, of.memory, of.job, {services->job->rank, services->job->epoch}, *this),
       pairs(services->job->size),
       newest(services->job->size),
+      traffic(services->job->size),
       requests_(static_cast<size_t>(of.traits.completions)) {
   for (size_t i = requests_.size(); i > 0; --i) free_.push_back(static_cast<uint32_t>(i - 1));
 }
@@ -101,6 +102,8 @@ void cwyc_ep::end_all(Flow* flow, cwy_status status) {
 // ---- what the adapter calls -----------------------------------------------------------------
 
 void cwyc_ep::message(const Header& h, char* payload) {
+  traffic[h.rank].add(CWYC_RECEIVED, 1);
+  traffic[h.rank].add(CWYC_RECEIVED_BYTES, h.length);
   params.deliver(params.core_ep, {h.rank, h.epoch}, h.word, h.verb, h.args, h.nargs,
                  h.verb == kShort ? nullptr : payload, h.length);
 }
@@ -114,6 +117,7 @@ bool cwyc_ep::known(const Header& h) {
 char* cwyc_ep::place(uint64_t ticket, uint32_t length) {
   const Request* request = of_ticket(ticket);
   if (request == nullptr) return nullptr;
+  traffic[request->flow->peer.rank].add(CWYC_RECEIVED_BYTES, length);
   if (request->result != nullptr && length <= request->length)
     return static_cast<char*>(request->result);
   return length <= sizeof nowhere_ ? reinterpret_cast<char*>(&nowhere_) : nullptr;
@@ -129,8 +133,17 @@ void cwyc_ep::refused(uint64_t to) {
 
 // ---- progress -------------------------------------------------------------------------------
 
+void cwyc_ep::look_at_port() {
+  if (adapter.port_down() == port_down_) return;
+  port_down_ = !port_down_;
+  services->device_state(params.core_ep, domain.device.c_str(),
+                         port_down_ ? CWYC_DEVICE_DOWN : CWYC_DEVICE_UP,
+                         port_down_ ? "its port is down" : "its port is up");
+}
+
 // Rings every doorbell, and drops what leads nowhere.
 void cwyc_ep::push() {
+  look_at_port();
   for (auto& flow : flows) {
     for (SendQueue& queue : flow->queue) {
       if (queue.unrung() != 0) queue.ring(), ++adapter.doorbells;
@@ -191,7 +204,8 @@ uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
 }
 
 cwy_status cwyc_ep::arm() {
-  bool busy = adapter.answers_wait() || adapter.unacknowledged() || !adapter.completions().empty();
+  bool busy = port_down_ || adapter.answers_wait() || adapter.unacknowledged() ||
+              !adapter.completions().empty();
   for (const auto& flow : flows)
     busy = busy || flow->refused || !flow->queue[0].idle() || !flow->queue[1].idle();
   if (failed) busy = false;

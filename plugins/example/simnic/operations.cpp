@@ -22,6 +22,16 @@ struct Post {
   Work* work = nullptr;
 };
 
+Traffic& traffic_of(const Post& post) {
+  return post.ep->traffic[post.flow->peer.rank];
+}
+
+cwy_status retry(const Post& post) {
+  ++post.ep->retries;
+  traffic_of(post).add(CWYC_RETRIES, 1);
+  return CWY_RETRY;
+}
+
 cwy_status prepare(cwyc_conn* conn, uint32_t flags, uint16_t verb, Post& post) {
   const Link& link = link_of(conn);
   post = {conn->ep, link.flow, lane_of(flags), nullptr};
@@ -31,10 +41,7 @@ cwy_status prepare(cwyc_conn* conn, uint32_t flags, uint16_t verb, Post& post) {
   if (post.flow->from == nullptr || post.flow->left) return CWY_ERR_PEER_FAILED;
   SendQueue& queue = post.flow->queue[post.lane];
   post.work = queue.next();
-  if (post.work == nullptr) {
-    ++post.ep->retries;
-    return CWY_RETRY;
-  }
+  if (post.work == nullptr) return retry(post);
   post.work->header = post.ep->adapter.header(verb);
   post.work->source = nullptr;
   post.work->sent_ticket = 0;
@@ -51,9 +58,7 @@ cwy_status prepare(cwyc_conn* conn, uint32_t flags, uint16_t verb, cwyc_op* op, 
   cwy_status status = prepare(conn, flags, verb, post);
   if (status != CWY_OK) return status;
   *request = post.ep->begin(post.flow, op, bits, &post.work->header.ticket);
-  if (*request != nullptr) return CWY_OK;
-  ++post.ep->retries;
-  return CWY_RETRY;
+  return *request != nullptr ? CWY_OK : retry(post);
 }
 
 void copy_in(Work& work, const void* source, size_t length) {
@@ -63,6 +68,9 @@ void copy_in(Work& work, const void* source, size_t length) {
 
 void hand_over(Post& post) {
   SendQueue& queue = post.flow->queue[post.lane];
+  const Header& h = post.work->header;
+  traffic_of(post).add(CWYC_SENT, 1);
+  traffic_of(post).add(CWYC_SENT_BYTES, h.verb == kGet ? 0 : h.length);
   const bool first = queue.idle();
   queue.post();
   if (!first && queue.unrung() < kBatch) return;
@@ -81,10 +89,8 @@ cwy_status send_message(cwyc_conn* conn, uint16_t verb, uint64_t word, const int
   // A reply waits for nothing that requests use up.
   const bool copied = length <= kCopied || (flags & (CWYC_SRC_VOLATILE | CWYC_LANE_REPLY)) != 0;
   if (!copied) {
-    if (post.ep->begin(post.flow, op, CWYC_DONE_LOCAL, &post.work->sent_ticket) == nullptr) {
-      ++post.ep->retries;
-      return CWY_RETRY;
-    }
+    if (post.ep->begin(post.flow, op, CWYC_DONE_LOCAL, &post.work->sent_ticket) == nullptr)
+      return retry(post);
     post.work->source = payload;
   } else {
     copy_in(*post.work, payload, length);

@@ -38,7 +38,10 @@ CWY_MANIFEST(
     "never'}\n"
     "  inject_loss: {type: int, default: 0, min: 0, max: 1000, help: 'Of 1000 packets so many are "
     "lost'}\n"
-    "  port_file: {type: string, help: 'The port is down while there is a file of that name'}\n");
+    "  port_file: {type: string, help: 'The port is down while there is a file of that name'}\n"
+    "  pci: {type: string, help: 'PCI address of both devices, without their functions'}\n"
+    "  numa_node: {type: int, default: -1, min: -1, max: 1023, help: 'That they are plugged in "
+    "at'}\n");
 
 namespace simnic {
 
@@ -56,30 +59,14 @@ namespace {
 
 constexpr const char* kDevices[] = {"simnic0", "simnic1"};
 
-cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
-  for (uint32_t i = 0; i < 2; ++i) {
-    cwyc_device device{};
-    device.head = CWY_HEAD(cwyc_device);
-    device.name = kDevices[i];
-    device.description = "simulated adapter";
-    device.path = "";
-    device.speed = 1'000'000'000;
-    device.network = 1;  // both reach the same peers
-    device.numa_node = -1;
-    device.state = CWYC_DEVICE_UP;
-    device.ports = device.port = 1;
-    fn(arg, &device);
-  }
-  return CWY_OK;
-}
-
 Traits read_options(const cwy_options* opts) {
   Traits t{};
-  const char *wiring = "", *keys = "", *file = "";
+  const char *wiring = "", *keys = "", *file = "", *pci = "";
   int32_t unordered = 0, atomics = 0, classes = 0;
   services->opt_string(opts, "wiring", &wiring);
   services->opt_string(opts, "keys", &keys);
   services->opt_string(opts, "port_file", &file);
+  services->opt_string(opts, "pci", &pci);
   services->opt_bool(opts, "unordered", &unordered);
   services->opt_bool(opts, "atomics", &atomics);
   services->opt_bool(opts, "classes", &classes);
@@ -89,6 +76,7 @@ Traits read_options(const cwy_options* opts) {
   services->opt_int(opts, "delay", &t.delay);
   services->opt_int(opts, "seed", &t.seed);
   services->opt_int(opts, "fail_after", &t.fail_after);
+  services->opt_int(opts, "numa_node", &t.numa_node);
   services->opt_int(opts, "inject_loss", &t.inject_loss);
   services->opt_size(opts, "mtu", &t.mtu);
   t.peer_wiring = std::strcmp(wiring, "peer") == 0;
@@ -97,7 +85,27 @@ Traits read_options(const cwy_options* opts) {
   t.atomics = atomics != 0;
   t.classes = classes != 0;
   t.port_file = file;
+  t.pci = pci;
   return t;
+}
+
+cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err*) {
+  const Traits traits = read_options(opts);
+  for (uint32_t i = 0; i < 2; ++i) {
+    cwyc_device device{};
+    device.head = CWY_HEAD(cwyc_device);
+    device.name = kDevices[i];
+    device.description = "simulated adapter";
+    const std::string path = traits.pci.empty() ? "" : traits.pci + "." + std::to_string(i);
+    device.path = path.c_str();
+    device.speed = 1'000'000'000;
+    device.network = 1;  // both reach the same peers
+    device.numa_node = static_cast<int32_t>(traits.numa_node);
+    device.state = CWYC_DEVICE_UP;
+    device.ports = device.port = 1;
+    fn(arg, &device);
+  }
+  return CWY_OK;
 }
 
 cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params, cwyc_domain** out,
@@ -333,6 +341,15 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   fn(arg, "rkeys", ep->rkeys);
 }
 
+void ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
+  for (uint32_t rank = 0; rank < ep->traffic.size(); ++rank) {
+    uint64_t counts[CWYC_RETRIES + 1], any = 0;
+    for (uint32_t what = 0; what <= CWYC_RETRIES; ++what)
+      any |= counts[what] = ep->traffic[rank].counts[what].load(std::memory_order_relaxed);
+    if (any != 0) fn(arg, rank, counts, CWYC_RETRIES + 1);
+  }
+}
+
 cwyc_module make_module() {
   static const cwyc_ops* const tables[] = {&operations[0], &operations[1]};
   cwyc_module m{};
@@ -361,6 +378,7 @@ cwyc_module make_module() {
   m.wait_fd = wait_fd;
   m.arm = [](cwyc_ep* ep) { return ep->arm(); };
   m.ep_stats = ep_stats;
+  m.ep_traffic = ep_traffic;
   m.class_query = class_query;
   m.class_of = class_of;
   m.wiring = wiring;
