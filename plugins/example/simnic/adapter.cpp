@@ -273,6 +273,22 @@ bool Adapter::arrived() const {
   return epoll_wait(wait_fd_, &event, 1, 0) != 0;
 }
 
+char* Adapter::packet(uint32_t lane) {
+  const auto place = reinterpret_cast<uintptr_t>(buffer_[lane].data());
+  return buffer_[lane].data() + (-place & (alignof(Header) - 1));
+}
+
+// Another buffer takes the kept one's place.
+std::vector<char>* Adapter::keep(const void* payload) {
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (!inside_[lane] || payload != packet(lane) + sizeof(Header)) continue;
+    auto* const kept = new std::vector<char>(buffer_[lane].size());
+    kept->swap(buffer_[lane]);
+    return kept;
+  }
+  return nullptr;
+}
+
 uint32_t Adapter::receive(Lane lane, uint32_t budget) {
   // From inside a message: the other lane alone, whose buffer is its own.
   if (inside_[lane] || !failure_.empty() || port_down_) return 0;
@@ -284,10 +300,8 @@ uint32_t Adapter::receive(Lane lane, uint32_t budget) {
     QueuePair& pair = *static_cast<QueuePair*>(events[i].data.ptr);
     const uint32_t most = std::max(budget / static_cast<uint32_t>(ready), 1u);
     for (uint32_t n = 0; n < most; ++n) {
-      const auto place = reinterpret_cast<uintptr_t>(buffer_[lane].data());
-      char* const aligned = buffer_[lane].data() + (-place & (alignof(Header) - 1));
       const ssize_t bytes =
-          recv(pair.fd[lane], aligned, sizeof(Header) + traits_.mtu, MSG_DONTWAIT | MSG_TRUNC);
+          recv(pair.fd[lane], packet(lane), sizeof(Header) + traits_.mtu, MSG_DONTWAIT | MSG_TRUNC);
       if (bytes < 0) break;
       ++count;
       take(pair, lane, bytes);
@@ -299,8 +313,7 @@ uint32_t Adapter::receive(Lane lane, uint32_t budget) {
 
 // Anybody on the host can send to a socket: nothing is believed that was not checked.
 void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
-  const auto place = reinterpret_cast<uintptr_t>(buffer_[lane].data());
-  char* const payload = buffer_[lane].data() + (-place & (alignof(Header) - 1)) + sizeof(Header);
+  char* const payload = packet(lane) + sizeof(Header);
   Header& h = *reinterpret_cast<Header*>(payload - sizeof(Header));
   const bool whole = bytes >= static_cast<ssize_t>(sizeof h) &&
                      static_cast<size_t>(bytes) <= sizeof h + traits_.mtu;

@@ -1,6 +1,7 @@
 // The simulated adapter: what a vendor's hardware and its lowest library would be. It is strict, as
 // hardware is: a send queue that is full, a completion queue that overflows or a failed port is
-// nothing that it mends. The conduit in front of it (conduit.h) has to know better.
+// nothing that it mends. Lost packets alone it sends again. The conduit in front of it (conduit.h)
+// has to know better.
 #pragma once
 
 #include <algorithm>
@@ -179,6 +180,8 @@ class Adapter {
   void answer();
   bool arrived() const;  // on either lane
   uint32_t receive(Lane lane, uint32_t budget);
+  // The buffer of the message that is being delivered. NULL: it is none of the adapter's.
+  std::vector<char>* keep(const void* payload);
   bool say_goodbye(QueuePair& pair, uint64_t to);  // false: there is no room yet
   // What was sent and is not acknowledged: again, after a time.
   void send_again();
@@ -205,6 +208,7 @@ class Adapter {
   Sent transmit(const QueuePair& from, Lane lane, uint64_t to, Header& header, const void* bytes);
   bool first_time(QueuePair& pair, Lane lane, const Header& header);
   void complete(uint64_t ticket, cwy_status status);
+  char* packet(uint32_t lane);  // aligned
   void take(QueuePair& pair, Lane lane, ssize_t bytes);
   void serve(QueuePair& pair, const Header& header, const char* payload);
 

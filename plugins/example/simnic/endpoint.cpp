@@ -104,8 +104,9 @@ void cwyc_ep::end_all(Flow* flow, cwy_status status) {
 void cwyc_ep::message(const Header& h, char* payload) {
   traffic[h.rank].add(CWYC_RECEIVED, 1);
   traffic[h.rank].add(CWYC_RECEIVED_BYTES, h.length);
-  params.deliver(params.core_ep, {h.rank, h.epoch}, h.word, h.verb, h.args, h.nargs,
-                 h.verb == kShort ? nullptr : payload, h.length);
+  const Header own = h;  // the buffer may be kept, and let go, before deliver returns
+  params.deliver(params.core_ep, {own.rank, own.epoch}, own.word, own.verb, own.args, own.nargs,
+                 own.verb == kShort ? nullptr : payload, own.length);
 }
 
 bool cwyc_ep::known(const Header& h) {

@@ -350,6 +350,15 @@ void ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
   }
 }
 
+cwy_status am_retain(cwyc_ep* ep, void* payload, void** kept) {
+  *kept = ep->adapter.keep(payload);
+  return *kept != nullptr ? CWY_OK : CWY_ERR_UNSUPPORTED;
+}
+
+void am_release(cwyc_ep*, void* kept) {
+  delete static_cast<std::vector<char>*>(kept);
+}
+
 cwyc_module make_module() {
   static const cwyc_ops* const tables[] = {&operations[0], &operations[1]};
   cwyc_module m{};
@@ -379,6 +388,8 @@ cwyc_module make_module() {
   m.arm = [](cwyc_ep* ep) { return ep->arm(); };
   m.ep_stats = ep_stats;
   m.ep_traffic = ep_traffic;
+  m.am_retain = am_retain;
+  m.am_release = am_release;
   m.class_query = class_query;
   m.class_of = class_of;
   m.wiring = wiring;
