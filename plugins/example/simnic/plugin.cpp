@@ -2,6 +2,7 @@
 // it exports.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -199,7 +200,7 @@ cwy_status class_query(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr) {
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_AM_LONG;
   a.rma_max = a.am_long_max = rma_max(traits, table);
   a.am_medium_max = kMediumMax[table];
-  // Bits 2 and 3 of CWYC_DT_*: integers of 64 bits. The core makes the others, of all types where
+  // Bits 2 and 3 of CWY_DT_*: integers of 64 bits. The core makes the others, of all types where
   // programs mix them.
   if (traits.atomics && table == 0) {
     a.caps |= CWYC_CAP_ATOMIC;
