@@ -116,6 +116,11 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
         cep.conduit->name(), from.rank, from.epoch, nargs, context().size(), CWYC_AM_MAX_ARGS);
 }
 
+// A message of another process of the rank than the present one.
+__attribute__((cold, noinline)) void drop(const ConduitEp& cep, cwy_peer from, uint32_t nargs) {
+  if (from.epoch == 0) impossible(cep, from, nargs);
+}
+
 // Runs the handler of one of the core's own messages.
 void run_own(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
              size_t length) {
@@ -163,10 +168,8 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
     impossible(*cep, from, nargs);
   Peer& peer = cep->owner->peer(from.rank);
   // Relaxed: a message of a new process before this one knows of it is lost, and its sender knows.
-  if (__builtin_expect(peer.epoch.load(std::memory_order_relaxed) != from.epoch, 0)) {
-    if (from.epoch == 0) impossible(*cep, from, nargs);
-    return;
-  }
+  if (__builtin_expect(peer.epoch.load(std::memory_order_relaxed) != from.epoch, 0))
+    return drop(*cep, from, nargs);
   constexpr uint64_t kUncommon = kWordInternal | kWordEmulatedLong | kWordRouted;
   if (__builtin_expect(kind == CWYC_AM_SHORT && !(word & kUncommon), 1)) {
     run_client(peer, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);

@@ -57,7 +57,8 @@ uint32_t number(const std::string& text, const char* what) {
 void read_api(const std::string& text, Manifest& manifest) {
   const size_t dot = text.find('.');
   if (dot == std::string::npos)
-    reject(fmt::format("manifest api: '{}' is not MAJOR.MINOR, for example \"1.0\"", text));
+    reject(fmt::format("manifest api: '{}' is not MAJOR.MINOR, for example \"{}.{}\"", text,
+                       CWY_PLUGIN_MAJOR, CWY_PLUGIN_MINOR));
   const uint32_t major = number(text.substr(0, dot), "api");
   const uint32_t minor = number(text.substr(dot + 1), "api");
   if (major > UINT16_MAX || minor > UINT16_MAX) reject("manifest api: number out of range");
