@@ -36,7 +36,7 @@ void facts() {
     EXPECT_FALSE(name.empty());
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string::npos)
         << "name " << name;
-    EXPECT_LT(c.operation, CWYL_OPERATIONS) << title(c);
+    EXPECT_LT(c.operation, uint32_t{CWYL_OPERATIONS}) << title(c);
     EXPECT_TRUE(names.insert(title(c)).second) << title(c) << " is listed twice";
     EXPECT_LE(c.min_bytes, c.max_bytes) << title(c);
     EXPECT_LE(c.min_team, c.max_team) << title(c);
