@@ -49,6 +49,7 @@ const NeedInfo kNeeds[] = {
     {kNap, "nap", [](const World& w) { return cap(w, CWYC_CAP_NAP); }},
     {kMulti, "concurrency MULTI or LOCKED",
      [](const World& w) { return w.ops.concurrency != CWYC_SERIAL; }},
+    {kNoProgress, "no_progress", [](const World& w) { return cap(w, CWYC_CAP_NO_PROGRESS); }},
     {kPeerFailure, "peer_failure", [](const World& w) { return cap(w, CWYC_CAP_PEER_FAILURE); }},
     {kLossy, "option inject_loss", [](const World&) { return lossy_options() != nullptr; }},
     {kFailing, "option fail_after", [](const World&) { return failing_options() != nullptr; }},
@@ -74,9 +75,14 @@ Cases::Cases(std::initializer_list<Case> cases) {
 }
 
 const std::vector<Case>& all_cases() {
-  // By group and then in the order of writing, whatever the linker did.
+  // By group and then in the order of writing, whatever the linker did; in front of all the limits
+  // that the others build on.
+  const auto place = [](const Case& c) {
+    const bool limits = full_name(c) == limits_case;
+    return (limits ? "0" : "1") + std::string(c.group);
+  };
   std::stable_sort(registry().begin(), registry().end(),
-                   [](const Case& a, const Case& b) { return std::string(a.group) < b.group; });
+                   [&](const Case& a, const Case& b) { return place(a) < place(b); });
   return registry();
 }
 

@@ -20,6 +20,7 @@ enum Need : uint32_t {
   kPrepare = 1u << 3,
   kPut = 1u << 4,
   kGet = 1u << 5,
+  kNoProgress = 1u << 6,
   kOrder = 1u << 7,  // messages stay behind puts
   kPutv = 1u << 8,
   kGetv = 1u << 9,
@@ -55,6 +56,8 @@ struct Cases {
 };
 
 const std::vector<Case>& all_cases();
+// The one that finds limits below what the others build on.
+inline constexpr const char* limits_case = "Module.attribute_minima";
 std::string full_name(const Case& c);
 // Those that match one of the globs before a dash and none behind it:
 // "Am.*:Flow.*-*flood*:*storm*".

@@ -383,6 +383,12 @@ Connection::Connection(Endpoint& ep, const Card& peer, bool same_process)
     std::free(conn_);
     fail(op.status(), "connect (reported)");
   }
+  if (const uint32_t table = conn_->table; table >= ep.attr().ops_tables) {
+    ep.module().disconnect(conn_);
+    std::free(conn_);
+    throw Error(CWY_ERR_INVALID, "connect has set table to {}, and ops_tables is {}", table,
+                ep.attr().ops_tables);
+  }
 }
 
 Connection::~Connection() {

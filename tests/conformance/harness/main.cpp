@@ -137,6 +137,14 @@ void list_cases(const std::vector<Case>& cases) {
   }
 }
 
+// Where a limit is too small, most cases would end in the suite itself.
+std::vector<Case> within_limits(const std::vector<Case>& cases, bool quiet) {
+  const std::string limit = limit_too_small();
+  if (limit.empty()) return cases;
+  if (!quiet) fmt::print("note: {} is too small for most cases, which do not run\n", limit);
+  return matching(all_cases(), std::string(limits_case) + ":Module.classes");
+}
+
 const char* mode_text() {
   switch (world().mode) {
     case Mode::two_processes:
@@ -151,7 +159,7 @@ const char* mode_text() {
 
 int run(CommandLine& line, const Manifest& manifest) {
   const bool conduit = manifest.kind == PluginKind::conduit;
-  const std::vector<Case> cases =
+  std::vector<Case> cases =
       matching(conduit ? all_cases() : kind_cases(manifest.kind), line.filter);
   if (line.list) {
     list_cases(cases);
@@ -162,17 +170,18 @@ int run(CommandLine& line, const Manifest& manifest) {
     return 2;
   }
   install_crash_reports();
+  const bool quiet = line.json == "-";
   if (conduit) {
     watch_case("start-up", 60 * kSlowdown);
     probe(line.settings);
     alarm(0);
+    cases = within_limits(cases, quiet);
   } else {
     load_kind(line.settings, manifest.kind);
   }
   const std::string subject =
       fmt::format("{} {} {}", kind_word(manifest.kind), manifest.name, manifest.version);
   const YAML::Node exceptions = YAML::Load(read_manifest_section(manifest.path))["exceptions"];
-  const bool quiet = line.json == "-";
   Report report(subject, line.settings.plugin, line.settings.verbose, quiet);
   for (size_t i = 0; i < cases.size(); ++i) {
     report.begin(full_name(cases[i]), i + 1, cases.size());
@@ -182,7 +191,8 @@ int run(CommandLine& line, const Manifest& manifest) {
   const bool good = report.count(Outcome::Kind::failed) == 0;
   const std::string how = conduit ? mode_text() : "in one process";
   if (!quiet && conduit && world().mode == Mode::nothing) {
-    fmt::print("note: no peer could be reached, so little was tested: {}\n", world().why_nothing);
+    fmt::print("note: no peer could be reached, so little was tested: {}\n",
+               one_printable_line(world().why_nothing));
   }
   report.print_summary(how);
   if (!good && !quiet) fmt::print("seed {}\n", line.settings.seed);
@@ -213,8 +223,9 @@ int guarded_main(int argc, char** argv) {
 }  // namespace causeway::conformance
 
 int main(int argc, char** argv) {
+  using causeway::conformance::one_printable_line;
   const auto tell = [](const std::exception& e) {
-    fmt::print(stderr, "causeway-conformance: {}\n", e.what());
+    fmt::print(stderr, "causeway-conformance: {}\n", one_printable_line(e.what()));
     return 1;
   };
   try {

@@ -70,6 +70,8 @@ void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detai
   if (what == 0 || (what & ~uint32_t{CWYC_DONE_LOCAL | CWYC_DONE_REMOTE}) != 0) {
     PluginHost::violation(fmt::format("{}: reported the mask {:#x}", op->what_, what));
   }
+  if (op->required_ == CWYC_DONE_LOCAL && (what & CWYC_DONE_REMOTE) != 0)
+    PluginHost::violation(fmt::format("{}: reported REMOTE, and has LOCAL alone", op->what_));
   if (status == CWY_INPROGRESS || status == CWY_RETRY) {
     PluginHost::violation(
         fmt::format("{}: reported with status {}", op->what_, status_name(status)));

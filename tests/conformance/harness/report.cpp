@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 
+#include "base/shown_text.h"
 #include "clock.h"
 #include "expect.h"
 #include "guide.h"
@@ -28,7 +30,7 @@ char g_guide[600];
 std::string indent(const std::string& text) {
   std::string out = "    ";
   for (const char c : text) {
-    out += c;
+    out += c != '\n' && is_control(c) ? '?' : c;
     if (c == '\n') out += "    ";
   }
   return out;
@@ -81,8 +83,13 @@ void on_crash(int number) {
 
 }  // namespace
 
+std::string one_printable_line(std::string text) {
+  std::ranges::replace_if(text, is_control, '?');
+  return text;
+}
+
 void note_skip(const std::string& capability) {
-  g_skip = capability;
+  g_skip = one_printable_line(capability);
 }
 
 bool has_failure() {

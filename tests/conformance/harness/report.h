@@ -15,6 +15,9 @@ struct Outcome {
   double seconds;
 };
 
+// Texts of plugins may hold anything: a terminal obeys nothing of what is printed.
+std::string one_printable_line(std::string text);
+
 // Says that the running case is skipped because `capability` is missing.
 void note_skip(const std::string& capability);
 

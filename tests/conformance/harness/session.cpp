@@ -74,6 +74,15 @@ World& world() {
   return instance;
 }
 
+std::string limit_too_small() {
+  constexpr uint64_t least = 512;
+  const World& w = world();
+  if (w.unsupported || w.attr.head.struct_size == 0) return "";
+  if (w.ops.am_medium != nullptr && w.attr.am_medium_max < least) return "am_medium_max";
+  if (w.ops.am_long != nullptr && w.attr.am_long_max < least) return "am_long_max";
+  return "";
+}
+
 void probe(const Settings& settings) {
   World& w = world();
   w.settings = settings;
@@ -100,7 +109,7 @@ void probe(const Settings& settings) {
     find_mode(domain, card);
   } catch (const Error& e) {
     w.mode = Mode::nothing;
-    w.unsupported = e.status() == CWY_ERR_UNSUPPORTED;
+    w.unsupported = e.status() == CWY_ERR_UNSUPPORTED && w.attr.caps == 0;
     w.why_nothing = e.text();
   }
 }

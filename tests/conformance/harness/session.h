@@ -110,5 +110,7 @@ struct World {
 };
 World& world();
 void probe(const Settings& settings);
+// The name of a limit below the 512 bytes that every message can carry, or "".
+std::string limit_too_small();
 
 }  // namespace causeway::conformance
