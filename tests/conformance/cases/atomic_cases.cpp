@@ -163,6 +163,30 @@ void every_declared_pair() {
   EXPECT_GT(pairs, 0u);
 }
 
+// Catches a result that is written wider than its type: bytes around it are the caller's.
+void result_has_its_own_size() {
+  Session s({.memory = 65536});
+  s.call(set_word, Word{64, 7});
+  constexpr size_t at = 16;
+  uint32_t pairs = 0;
+  for (uint32_t dt = 0; dt < kDataTypes; ++dt) {
+    for (uint32_t op = 0; op < kOperations; ++op) {
+      if (!declared(dt, op) || !fetches(op)) continue;
+      ++pairs;
+      alignas(16) uint8_t bytes[48];
+      std::memset(bytes, 0xa5, sizeof bytes);
+      run_atomic(s.side(), 64, dt, op, 0, 0, reinterpret_cast<uint64_t*>(bytes + at));
+      for (size_t i = 0; i < sizeof bytes; ++i) {
+        if (i >= at && i < at + width(dt)) continue;
+        ASSERT_EQ(bytes[i], 0xa5) << fmt::format(
+            "byte {} of a result of {}, type {}, operation {}",
+            static_cast<ptrdiff_t>(i) - static_cast<ptrdiff_t>(at), width(dt), dt, op);
+      }
+    }
+  }
+  if (pairs == 0) throw Skip{"a fetching atomic"};
+}
+
 // Catches compare-and-swap that fails though the value is equal (LL/SC loops without retry), or
 // that swaps though it differs.
 void cas_never_fails_spuriously() {
@@ -319,6 +343,7 @@ void outstanding_fetches() {
 const Cases cases{
     {"Atomic", "outstanding_65535_fetches", kAtomic | kMemory, outstanding_fetches},
     {"Atomic", "every_declared_pair", kAtomic | kMemory, every_declared_pair},
+    {"Atomic", "result_has_its_own_size", kAtomic | kMemory, result_has_its_own_size},
     {"Atomic", "cas_never_fails_spuriously", kAtomic | kMemory, cas_never_fails_spuriously},
     {"Atomic", "concurrent_with_the_processor", kAtomic | kMemory | kProcess,
      concurrent_with_the_processor},

@@ -59,6 +59,19 @@ void connections_leave_the_heap() {
   expect_no_growth("connect/disconnect", cycle, 20, 100, 32);
 }
 
+// Catches reservations that leave something behind when they are cancelled.
+void cancels_leave_the_heap() {
+  Session s({.memory = 0});
+  const auto cycle = [&] {
+    cwyc_am_slot slot{};
+    slot.head = CWY_HEAD(cwyc_am_slot);
+    const auto prepare = [&] { return s.ops().am_prepare(s.raw(), 64, 512, 2, 0, &slot); };
+    require_ok(s.ep().retry(prepare, "am_prepare"), "am_prepare");
+    s.ops().am_cancel(s.raw(), &slot);
+  };
+  expect_no_growth("am_prepare/am_cancel", cycle, 100, 1000, 4);
+}
+
 // ---- memory that was given away ---------------------------------------------------------------
 
 constexpr uint8_t kUntouched = 0x5c;
@@ -164,6 +177,40 @@ void disconnect_keeps_what_was_accepted() {
   EXPECT_EQ(blackboard().slot[11].load(), sent);
 }
 
+Nothing judge_mediums(Side& side, const Nothing&) {
+  blackboard().slot[11].store(0);
+  blackboard().slot[12].store(0);
+  side.ep->on_request = [](const Message& m) {
+    if (first_difference(m.payload, m.length, m.word) != m.length)
+      blackboard().slot[12].fetch_add(1);
+    blackboard().slot[11].fetch_add(1);
+  };
+  return {};
+}
+
+// The same of messages with payloads, which leave in parts: as many as the queue takes.
+void disconnect_keeps_mediums() {
+  Session s({.memory = 0});
+  s.call(judge_mediums, Nothing{});
+  s.partner().hold();
+  std::vector<uint8_t> payload(std::min<uint64_t>(s.ep().attr().am_medium_max, 6000));
+  const auto post = [&](uint64_t n) {
+    fill_pattern(payload.data(), payload.size(), n);
+    return s.pool().am("am_medium").post([&](cwyc_op* raw) {
+      return s.ops().am_medium(s.raw(), n, nullptr, 0, payload.data(), nullptr, payload.size(),
+                               CWYC_SRC_VOLATILE, raw);
+    });
+  };
+  uint64_t sent = 0;
+  while (sent < 500 && post(sent) == CWY_OK) ++sent;
+  s.side().conn.reset();
+  s.partner().resume();
+  s.ep().until([&] { return blackboard().slot[11].load() >= sent; },
+               fmt::format("the arrival of {} mediums that were accepted before disconnect", sent));
+  EXPECT_EQ(blackboard().slot[11].load(), sent);
+  EXPECT_EQ(blackboard().slot[12].load(), 0u) << "payloads changed on the way";
+}
+
 const Cases cases{
     {"Rma", "op_rests_after_its_last_bit", kPut | kMemory, op_rests_after_its_last_bit},
     {"Rma", "released_allocation_is_out_of_reach", kPut | kAlloc,
@@ -171,9 +218,11 @@ const Cases cases{
     {"Rma", "released_registration_is_out_of_reach", kPut | kRegister | kRevoked,
      released_registration_is_out_of_reach},
     {"Cycles", "rkeys_leave_the_heap", kMemory, rkeys_leave_the_heap},
+    {"Cycles", "cancels_leave_the_heap", kPrepare, cancels_leave_the_heap},
     {"Cycles", "connections_leave_the_heap", kShort, connections_leave_the_heap},
     {"Stage", "disconnect_keeps_what_was_accepted", kShort | kProcess,
      disconnect_keeps_what_was_accepted},
+    {"Stage", "disconnect_keeps_mediums", kMedium | kProcess, disconnect_keeps_mediums},
 };
 
 }  // namespace
