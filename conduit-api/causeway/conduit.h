@@ -14,7 +14,7 @@
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
  *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
  *    progress() of the endpoint, from a later posting call on it, or from this call itself;
- *    op may not be NULL where an operation can answer this (messages with SRC_VOLATILE: never);
+ *    op may not be NULL where an operation can answer this, as no message with SRC_VOLATILE can;
  *  - CWY_RETRY: nothing was posted, op is untouched;
  *  - any other value: nothing was posted and nothing will be.
  */
