@@ -10,6 +10,7 @@
 #include "../harness/cases.h"
 #include "../harness/expect.h"
 #include "../harness/session.h"
+#include "../harness/threads.h"
 #include "base/error.h"
 
 namespace causeway::conformance {
@@ -167,22 +168,8 @@ void four_senders_one_progress() {
   Session s({.memory = 0, .multithreaded = 1});
   const uint32_t each = 20'000 / kSlowdown;
   s.call(open_thread_sink, each);
-  std::string failures[kThreads];
-  // Release/acquire by default order: the progress loop ends after all sends.
-  std::atomic<uint32_t> running{kThreads};
-  std::vector<std::thread> threads;
-  for (uint32_t t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      try {
-        send_from_thread(s, t, each);
-      } catch (const std::exception& e) {
-        failures[t] = e.what();
-      }
-      running.fetch_sub(1);
-    });
-  }
-  while (running.load() != 0) s.ep().step();
-  for (std::thread& thread : threads) thread.join();
+  const auto failures =
+      beside_progress(s, kThreads, [&](uint32_t t) { send_from_thread(s, t, each); });
   for (const std::string& failure : failures) ASSERT_EQ(failure, "");
   const Deadline deadline("messages of four threads", 20.0);
   ThreadTally tally{};

@@ -3,15 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "../harness/cases.h"
 #include "../harness/expect.h"
 #include "../harness/session.h"
+#include "../harness/threads.h"
 #include "atomic_model.h"
 #include "base/error.h"
 
@@ -110,22 +109,8 @@ void one_sided_operations_at_once() {
       s.ops().atomic != nullptr && ((world().attr.atomic_ops[kU64] >> (kFetching + kAdd)) & 1) != 0;
   std::vector<Worker> workers;
   for (uint32_t t = 0; t < kThreads; ++t) workers.emplace_back(s, t, counts);
-  std::string failures[kThreads];
-  // Sequentially consistent: the progress loop ends after all of the work.
-  std::atomic<uint32_t> running{kThreads};
-  std::vector<std::thread> threads;
-  for (uint32_t t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      try {
-        workers[t].run(500 / kSlowdown);
-      } catch (const std::exception& e) {
-        failures[t] = e.what();
-      }
-      running.fetch_sub(1);
-    });
-  }
-  while (running.load() != 0) s.ep().step();
-  for (std::thread& thread : threads) thread.join();
+  const auto failures =
+      beside_progress(s, kThreads, [&](uint32_t t) { workers[t].run(500 / kSlowdown); });
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
   if (!has_failure()) expect_each_once(workers);
 }
