@@ -92,6 +92,7 @@ AtomicView view_of(const Team& team, gex_DT_t dt, gex_OP_t ops) {
     return view;
   }
   for (const auto& cep : team.ep()->conduit_eps()) {
+    if (cep->conduit->spec().lane != 0) continue;
     const std::string obstacle = obstacle_of(*cep, team, dt, ops);
     if (obstacle.empty()) {
       view.adapter = cep->conduit->name();

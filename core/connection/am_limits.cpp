@@ -94,7 +94,8 @@ AmLimits limits_with(uint32_t rank) {
 AmLimits limits_between_others(const std::set<uint32_t>& ranks) {
   const ProcessContext& rt = context();
   const Layout layout(ranks);
-  // The facts that a choice depends on, but for addresses: as in peer_classes().
+  // The facts that a choice depends on, but for addresses and lanes, which all have the same
+  // limits.
   std::set<std::tuple<const PeerRule*, Locality, std::string>> known;
   AmLimits out{SIZE_MAX, SIZE_MAX};
   for (const uint32_t rank : ranks) {

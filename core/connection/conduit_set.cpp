@@ -107,7 +107,10 @@ const char* exported(const char* name) {
 
 Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured,
                  const std::string& job_key)
-    : index_(index), spec_(spec), configured_(std::move(configured)) {
+    : index_(index),
+      spec_(spec),
+      name_(spec.lane == 0 ? spec.name : fmt::format("{}.{}", spec.name, spec.lane)),
+      configured_(std::move(configured)) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_domain_params params{
       CWY_HEAD(cwyc_domain_params),  device().name.c_str(),         {}, exported("SLINGSHOT_VNIS"),
@@ -120,8 +123,8 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
   if (status == CWY_OK) return;
   for (const auto& [key, where] : configured_.option_origins)
     if (status == CWY_ERR_INVALID && text_of(err).starts_with(fmt::format("option '{}'", key)))
-      throw OptionRefused(where, fmt::format("conduit {}: {}", spec_.name, text_of(err)));
-  throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(), reason(err, status));
+      throw OptionRefused(where, fmt::format("conduit {}: {}", name_, text_of(err)));
+  throw Error(status, "conduit {} ({}): {}", name_, spec_.where.str(), reason(err, status));
 }
 
 Conduit::~Conduit() {
@@ -131,6 +134,10 @@ Conduit::~Conduit() {
 bool Conduit::allows(const char* operation) const {
   return !spec_.native ||
          std::find(spec_.native->begin(), spec_.native->end(), operation) != spec_.native->end();
+}
+
+bool Conduit::has_atomics() const {
+  return std::ranges::any_of(plugin().ops, [](const cwyc_ops& ops) { return ops.atomic; });
 }
 
 // The bytes that `call` writes, at most so many.
@@ -203,10 +210,8 @@ Conduit* ConduitSet::first_lane(const Conduit* conduit) const {
 
 void ConduitSet::open(ConduitSpec spec, const ConfiguredConduit& configured,
                       const std::string& job_key) {
-  const std::string name = spec.name;
   std::vector<std::unique_ptr<Conduit>> lanes;
   for (; spec.lane < spec.lanes; ++spec.lane) {
-    if (spec.lane != 0) spec.name = fmt::format("{}.{}", name, spec.lane);
     const auto index = static_cast<uint32_t>(conduits.size() + lanes.size());
     lanes.push_back(std::make_unique<Conduit>(index, spec, configured, job_key));
   }

@@ -42,7 +42,7 @@ class Conduit {
   Conduit& operator=(const Conduit&) = delete;
 
   uint32_t index() const { return index_; }
-  const std::string& name() const { return spec_.name; }
+  const std::string& name() const { return name_; }  // "net", "net.1" of its second lane
   const ConduitSpec& spec() const { return spec_; }
   const cwyc_module& module() const { return configured_.plugin->module; }
   const ConduitPlugin& plugin() const { return *configured_.plugin; }
@@ -51,10 +51,16 @@ class Conduit {
 
   // The configuration may forbid a native operation ("native:"); the core then emulates it.
   bool allows(const char* operation) const;
+  // Is it the lane of such a pair of ranks, or the one for atomics of all?
+  bool is_lane_of(uint32_t pair) const {
+    return spec_.lane == 0 || pair % spec_.lanes == spec_.lane;
+  }
+  bool has_atomics() const;
 
  private:
   uint32_t index_;
   ConduitSpec spec_;
+  std::string name_;
   ConfiguredConduit configured_;
   cwyc_domain* domain_ = nullptr;
 };

@@ -23,7 +23,7 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
     out.choice = choice.summary();
     out.warning = choice.warning;
     for (const auto& conduit : set.conduits)
-      if (choice.uses(conduit.get())) out.conduits.push_back(conduit.get());
+      if (choice.uses(conduit.get())) out.conduits.insert(conduit.get());
   } catch (const Error& e) {
     out.unreachable = e.text();
   }
@@ -116,27 +116,29 @@ void tell(const JobFacts& job, const PeerClass& c, const PeerClass& back) {
 
 std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
                                     const JobFacts& job) {
-  // Rule, locality, lane, and what the peer opened: all that a choice depends on, but for what
-  // conduits find in single addresses.
-  using Key = std::tuple<const PeerRule*, Locality, uint32_t, std::string>;
+  // Rule, locality, and what the peer opened: all that a choice depends on, but for its lane and
+  // for what conduits find in single addresses.
+  using Key = std::tuple<const PeerRule*, Locality, std::string>;
   uint32_t lanes = 1;  // powers of two, so that the most tell all apart
   for (const auto& conduit : set.conduits) lanes = std::max(lanes, conduit->spec().lanes);
   std::map<Key, size_t> known;
+  std::set<std::pair<size_t, uint32_t>> looked;  // class, lane
   std::vector<PeerClass> out;
   for (uint32_t r = 0; r < job.size(); ++r) {
     const PeerFacts peer = job.facts_of(r, nullptr);
     const PeerRule* rule = rule_for(config, peer);
-    const Key key{rule, peer.locality, peer.pair % lanes, peer.addresses->list()};
+    const Key key{rule, peer.locality, peer.addresses->list()};
     const auto [at, fresh] = known.emplace(key, out.size());
     if (fresh) {
       PeerClass c;
       c.rule = rule;
       c.locality = peer.locality;
       c.first = r;
-      look_at(config, set, peer, c);
       out.push_back(std::move(c));
     }
-    ++out[at->second].count;
+    PeerClass& c = out[at->second];
+    ++c.count;
+    if (looked.emplace(at->second, peer.pair % lanes).second) look_at(config, set, peer, c);
   }
   return out;
 }
@@ -149,14 +151,18 @@ void settle_peers(const ConduitEps& eps) {
   require_one_configuration(config, job);
   const std::vector<PeerClass> classes = peer_classes(config, set, job);
   std::set<const Conduit*> used;
+  std::set<std::string> came;  // conduits of which every lane may be come by
   for (const PeerClass& c : classes) {
     const PeerClass back = way_back(config, set, job, c);
     used.insert(c.conduits.begin(), c.conduits.end());
-    used.insert(back.conduits.begin(), back.conduits.end());
+    if (back.rule != c.rule)
+      for (const Conduit* conduit : back.conduits) came.insert(conduit->spec().name);
     tell(job, c, back);
   }
   for (const auto& cep : eps) {
-    const bool needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;
+    const ConduitSpec& spec = cep->conduit->spec();
+    const bool needed =
+        spec.open_always || used.count(cep->conduit) != 0 || came.count(spec.name) != 0;
     cep->needed.store(needed, std::memory_order_relaxed);
     if (!needed)
       log_info("conduit {} serves nobody in this job and is not polled", cep->conduit->name());

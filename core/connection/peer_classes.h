@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,10 @@ struct PeerClass {
   Locality locality = Locality::remote;
   uint32_t first = 0;  // the lowest rank
   uint32_t count = 0;
-  std::string choice;                    // Choice::summary(); empty: unreachable
-  std::string unreachable;               // the whole reason
-  std::string warning;                   // Choice::warning
-  std::vector<const Conduit*> conduits;  // that the choice uses
+  std::string choice;                 // Choice::summary(); empty: unreachable
+  std::string unreachable;            // the whole reason
+  std::string warning;                // Choice::warning
+  std::set<const Conduit*> conduits;  // that the choice uses, of several lanes
 };
 
 std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,

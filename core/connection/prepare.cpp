@@ -50,7 +50,8 @@ std::string without_place(std::string text, const ConduitSpec& spec) {
   return text;
 }
 
-// Throws Error where they would gain nothing, and mapped memory be lost to all but the first.
+// Throws Error where lanes gain nothing: threads do not wait there, and only the first lane would
+// map memory.
 PreparedConduit check_lanes(PreparedConduit one) {
   const bool waits = one.configured.plugin->ops[0].concurrency != CWYC_MULTI;
   if (one.spec->lanes == 1 || waits) return one;

@@ -153,9 +153,11 @@ class Chooser {
     std::vector<SizeSpan>& spans = choice_.spans[kind];
     for (const uint64_t from : operation == "atomic" ? std::set<uint64_t>{0} : borders(operation)) {
       SizeSpan span = span_at(operation, from);
-      // All atomics on a rank's memory have to meet in one domain.
-      if (operation == "atomic")
-        span.carrier = {nullptr, {set_.first_lane(span.carrier.conduits.front())}};
+      if (operation == "atomic") {
+        // Those of a network on a rank's memory have to meet in one domain.
+        Conduit* const first = span.carrier.conduits.front();
+        span.carrier = {nullptr, {first->has_atomics() ? set_.first_lane(first) : first}};
+      }
       if (!spans.empty() && spans.back().carrier == span.carrier) continue;
       if (!spans.empty()) spans.back().to = from - 1;
       spans.push_back(std::move(span));
@@ -201,7 +203,8 @@ const char* operation_kind_word(OperationKind kind) {
 
 std::string Carrier::name() const {
   std::string members;
-  for (const Conduit* conduit : conduits) members += (members.empty() ? "" : "+") + conduit->name();
+  for (const Conduit* conduit : conduits)
+    members += (members.empty() ? "" : "+") + conduit->spec().name;
   return is_rail() ? fmt::format("{} ({})", rail->name, members) : members;
 }
 
@@ -227,7 +230,7 @@ std::string Choice::summary() const {
   const Conduit* const carrier = of(OperationKind::am).front().carrier.conduits.front();
   const bool same = std::all_of(texts.begin(), texts.end(), [&](const std::string& t) {
     return t == messages || (&t == &texts[static_cast<size_t>(OperationKind::atomic)] &&
-                             atomic->index() == carrier->index() - carrier->spec().lane);
+                             atomic->spec().name == carrier->spec().name);
   });
   if (same) return messages;
   std::string out;

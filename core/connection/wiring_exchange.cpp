@@ -26,7 +26,8 @@ bool publish_wirings(const ConduitEps& eps, const std::vector<cwy_peer>& peers) 
     std::unique_lock<std::recursive_mutex> enter(cep->mutex, std::defer_lock);
     if (cep->serial) enter.lock();
     for (const cwy_peer& peer : peers)
-      if (peer.rank != context().rank()) texts.emplace_back(key_of(*cep, peer), cep->wiring(peer));
+      if (peer.rank != context().rank() && cep->conduit->is_lane_of(context().rank() + peer.rank))
+        texts.emplace_back(key_of(*cep, peer), cep->wiring(peer));
   }
   if (!texts.empty()) context().bootstrap().tell(texts);
   return !texts.empty();

@@ -64,6 +64,9 @@ std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(const std::string&
                 fmt::join(under_way_, " -> "), name);
   }
   const ConduitSpec spec = spec_named(config_, name);
+  if (spec.lanes != 1)
+    throw Error(CWY_ERR_INVALID, "conduit {} has lanes, but stands behind {}: give them to that",
+                name, under_way_.back());
   // A plugin finds what it knows of an endpoint by the endpoint, which is the same all along a row.
   for (const std::string& earlier : under_way_) {
     if (spec_named(config_, earlier).plugin != spec.plugin) continue;

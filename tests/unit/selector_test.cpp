@@ -37,6 +37,10 @@ class SelectorTest : public testing::Test {
     plugin->module.domain_open = open_nothing;
     plugin->module.domain_close = close_nothing;
     plugin->module.reach = usable ? reaches : reaches_nobody;
+    plugin->ops.resize(1);
+    if (atomics_)
+      plugin->ops[0].atomic = [](cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t,
+                                 cwyc_op*) -> cwy_status { return CWY_OK; };
     ConduitSpec spec;
     spec.name = spec.plugin = name;
     spec.lanes = lanes;
@@ -69,6 +73,7 @@ class SelectorTest : public testing::Test {
 
   Config config_;
   ConduitSet set_;
+  bool atomics_ = true;  // of conduits that are added
 };
 
 // Would catch: an order of preference that is not the file's.
@@ -104,11 +109,24 @@ TEST_F(SelectorTest, PairsOfRanksShareALane) {
     EXPECT_EQ(choice.am->name(), names[pair % 4]);
     EXPECT_EQ(choice.get->name(), names[pair % 4]);
     EXPECT_EQ(choice.atomic->name(), "net");
+    EXPECT_EQ(choice.summary(), "put both (before+net); get net; atomic net; am net");
     const Carrier& puts = choice.of(OperationKind::put).front().carrier;
     ASSERT_EQ(puts.conduits.size(), 2u);
     EXPECT_EQ(puts.conduits[0]->name(), "before");
     EXPECT_EQ(puts.conduits[1]->name(), names[pair % 4]);
   }
+}
+
+// Would catch: a second connection to each rank, for atomics that the core makes of messages.
+TEST_F(SelectorTest, AtomicsThatAreMessagesStayInTheLane) {
+  atomics_ = false;
+  add("plain", true, 2);
+  rule(std::nullopt, {"plain"});
+  PeerFacts facts = peer(Locality::remote);
+  facts.pair = 3;
+  const Choice choice = choose(config_, set_, facts);
+  EXPECT_EQ(choice.atomic->name(), "plain.1");
+  EXPECT_EQ(choice.summary(), "plain");
 }
 
 // Would catch: a conduit with fewer lanes than the peers', which then look for this rank elsewhere.

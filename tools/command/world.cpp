@@ -67,7 +67,7 @@ bool in_a_job() {
 }
 
 PeerFacts facts(Locality locality, uint32_t rank, const std::string& host) {
-  PeerFacts peer;
+  PeerFacts peer;  // its pair is 0: of lanes the first one answers
   peer.locality = locality;
   peer.host = host;
   peer.desc.head = CWY_HEAD(cwyc_peer_desc);
