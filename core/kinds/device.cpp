@@ -62,7 +62,7 @@ struct Listed {
 std::vector<Listed> devices_of(const MemkindPlugin& plugin) {
   std::vector<Listed> out;
   const auto note = [](void* arg, const cwym_device* d) {
-    static_cast<std::vector<Listed>*>(arg)->push_back({d->index, d->path});
+    static_cast<std::vector<Listed>*>(arg)->push_back({d->index, given(d->path, "")});
   };
   if (plugin.module.list_devices(note, &out, nullptr) != CWY_OK) out.clear();
   return out;
@@ -253,6 +253,8 @@ std::shared_ptr<Device> find_device(const std::string& plugin, int32_t ordinal,
   std::erase_if(there, [&](const Listed& listed) { return listed.path != path; });
   if (there.empty()) return nullptr;
   const auto same = std::ranges::find(there, ordinal, &Listed::index);
+  // Where devices are not told apart by their path, the number has to do it.
+  if (same == there.end() && (path.empty() || there.size() > 1)) return nullptr;
   const int32_t index = same != there.end() ? ordinal : there.front().index;
   for (const auto& weak : g_devices) {
     std::shared_ptr<Device> device = weak.lock();

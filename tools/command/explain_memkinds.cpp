@@ -62,8 +62,8 @@ struct Listed {
 };
 
 std::string device_text(const cwym_device& d) {
-  std::string out = fmt::format("device {}: {}", d.index, d.description);
-  if (d.path[0] != '\0') out += fmt::format(" at {}", d.path);
+  std::string out = fmt::format("device {}: {}", d.index, given(d.description, "(no description)"));
+  if (const std::string path = given(d.path, ""); !path.empty()) out += " at " + path;
   if (d.numa_node >= 0) out += fmt::format(", NUMA node {}", d.numa_node);
   return out;
 }

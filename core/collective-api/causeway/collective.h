@@ -22,8 +22,8 @@ enum { CWYL_BARRIER = 0, CWYL_BROADCAST = 1, CWYL_REDUCE_ONE = 2, CWYL_REDUCE_AL
 /* How many there are in this minor. */
 #define CWYL_OPERATIONS UINT32_C(4)
 
-/* Masks of memory kinds have the bit 1 << cwy_memkind_class for each; vendors' kinds share the
- * last. */
+/* Masks of memory kinds have the bit 1 << cwy_memkind_class for each. Classes from 31 on, vendors'
+ * among them, share the last bit. */
 #define CWYL_KINDS_OF_VENDORS (UINT32_C(1) << 31)
 
 /* Order in which operands may be combined. */
