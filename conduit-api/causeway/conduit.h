@@ -14,7 +14,7 @@
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
  *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
  *    progress() of the endpoint, from a later posting call on it, or from this call itself;
- *    op may not be NULL where an operation can answer this, as no message with SRC_VOLATILE can;
+ *    op is NULL only where an operation cannot answer this: for messages with SRC_VOLATILE;
  *  - CWY_RETRY: nothing was posted, op is untouched;
  *  - any other value: nothing was posted and nothing will be.
  */
@@ -89,7 +89,7 @@ typedef struct cwyc_conn {
  * conduit may ignore; the two highest are the core's own. */
 enum {
   CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
-  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning (puts over 512 bytes: later) */
+  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning (puts over 512 bytes: may be later) */
   CWYC_IMMEDIATE = 1u << 16    /* answer CWY_RETRY rather than do expensive work to make room */
 };
 

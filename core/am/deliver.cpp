@@ -111,8 +111,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   fatal("communication",
         "conduit {} delivers a message of rank {}, epoch {}, with {} arguments, but the job has {} "
         "ranks, epochs begin at 1, and a message has up to {} arguments: `causeway check-plugin` "
-        "tries "
-        "a plugin",
+        "tries a plugin",
         cep.conduit->name(), from.rank, from.epoch, nargs, context().size(), CWYC_AM_MAX_ARGS);
 }
 

@@ -34,10 +34,9 @@ typedef struct cwym_op {
   uint64_t scratch[8];
 } cwym_op;
 
-/* Capability bits. Either side ignores unknown ones. */
-enum {
-  CWYM_CAP_PEER_COPY = 1ull << 0 /* copies between two devices of the kind without staging */
-};
+/* Capabilities. Either side ignores unknown bits. */
+/* Copies between two devices of the kind without staging. */
+#define CWYM_CAP_PEER_COPY (UINT64_C(1) << 0)
 
 typedef struct cwym_attr {
   cwy_head head;
@@ -54,7 +53,7 @@ typedef struct cwym_attr {
 typedef struct cwym_device {
   cwy_head head;
   const char* description; /* one line for people */
-  const char* path;        /* PCI address "0000:3b:00.0", else a path in sysfs; "": virtual or unknown */
+  const char* path;        /* PCI address "0000:3b:00.0", else a path in sysfs; "": unknown */
   int32_t index;           /* as create takes it; unique; -1: host memory */
   int32_t numa_node;       /* -1: unknown */
 } cwym_device;

@@ -107,15 +107,15 @@ static void null_ep_close(cwyc_ep* ep) {
 /* The core fills attr->head with the size it has room for. */
 static cwy_status null_ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   (void)ep;
-  if (attr->head.struct_size < sizeof *attr) return CWY_ERR_INVALID;
-  const cwy_head head = attr->head;
-  memset(attr, 0, sizeof *attr);
-  attr->head = head;
-  attr->caps = 0;           /* CWYC_CAP_*: what the entries below really guarantee */
-  attr->conn_size = 0;      /* bytes of your own behind every cwyc_conn */
-  attr->ep_address_max = 0; /* bytes null_ep_address writes at most */
-  attr->am_medium_max = 512;
-  attr->ops_tables = 1;
+  cwyc_ep_attr own;
+  memset(&own, 0, sizeof own);
+  own.head = attr->head;
+  own.caps = 0;           /* CWYC_CAP_*: what the entries below really guarantee */
+  own.conn_size = 0;      /* bytes of your own behind every cwyc_conn */
+  own.ep_address_max = 0; /* bytes null_ep_address writes at most */
+  own.am_medium_max = 512;
+  own.ops_tables = 1;
+  memcpy(attr, &own, own.head.struct_size < sizeof own ? own.head.struct_size : sizeof own);
   return CWY_OK;
 }
 

@@ -223,18 +223,20 @@ void cwyc_ep::flush() {
              return !f->refused && (!f->queue[0].idle() || !f->queue[1].idle());
            });
   };
-  const auto empty = [&] {
-    for (push(); waits() && adapter.failure() == nullptr && services->now() < until; push()) {
-      if (!adapter.unacknowledged()) continue;
+  const auto move_on = [&] {
+    if (adapter.unacknowledged())
       for (const Lane lane : {kAnswers, kRequests}) adapter.receive(lane, 64);
-    }
+    push();
+  };
+  const auto empty = [&] {
+    push();
+    while (waits() && adapter.failure() == nullptr && services->now() < until) move_on();
   };
   adapter.hear_only();
   empty();
   pairs.push_back(shared);
   for (QueuePair* pair : pairs)
     for (size_t i = 0; pair != nullptr && i < pair->met.size(); ++i)
-      while (!adapter.say_goodbye(*pair, pair->met[i]) && services->now() < until) {
-      }
+      while (!adapter.say_goodbye(*pair, pair->met[i]) && services->now() < until) move_on();
   empty();
 }
