@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -94,13 +95,15 @@ std::string make_arena(ConduitEp& cep) {
              text_of(err));
     return {};
   }
-  std::string right(cep.attr.rkey_max, '\0');
-  uint64_t length = right.size();
-  if (module.rkey_pack(mem, right.data(), &length, &err) != CWY_OK) {
+  std::optional<std::string> right;
+  try {
+    right = cep.packed_right(mem);
+  } catch (const Error&) {  // collectives use messages
+  }
+  if (!right) {
     module.mem_release(cep.conduit->domain(), mem);
     return {};
   }
-  right.resize(length);
   auto* const head = new (base) ArenaHead{};
   std::random_device random;
   head->token = uint64_t{random()} << 32 | random();
@@ -109,7 +112,7 @@ std::string make_arena(ConduitEp& cep) {
   s.base = static_cast<char*>(base);
   s.bytes = bytes;
   s.holes[page] = bytes - page;
-  return right;
+  return *right;
 }
 
 // "digest address fences domain right": the right is binary and comes last.

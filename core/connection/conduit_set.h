@@ -136,8 +136,8 @@ struct ConduitSet {
   // Every lane of `spec`, each with a domain of its own. Throws as the conduit's constructor, and
   // leaves none then.
   void open(ConduitSpec spec, const ConfiguredConduit& configured, const std::string& job_key);
-  // Of the lanes of that name the one for a pair of ranks, by the sum of their numbers: both sides
-  // find the same one. Lanes stand behind each other in `conduits`.
+  // The lane of that name for a pair of ranks, by the sum of their numbers: both sides find the
+  // same. Lanes stand behind each other in `conduits`.
   Conduit* lane_of(const std::string& name, uint32_t pair) const;
   Conduit* first_lane(const Conduit* conduit) const;
 };

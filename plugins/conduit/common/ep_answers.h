@@ -7,17 +7,13 @@
 
 #include <cstring>
 
+#include "../../common/known_part.h"
 #include "../../common/plugin_error.h"
 
 namespace causeway {
 
-// As much of `all` as the caller's structure has room for; one that names no size is of ours. The
-// head stays the caller's.
 inline cwy_status give_attributes(const cwyc_ep_attr& all, cwyc_ep_attr* attr) {
-  const cwy_head head = attr->head;
-  const size_t room = head.struct_size;
-  std::memcpy(attr, &all, room != 0 && room < sizeof all ? room : sizeof all);
-  attr->head = head;
+  give_known_part(all, attr);
   return CWY_OK;
 }
 

@@ -125,6 +125,7 @@ Adapter::Sent Adapter::send(QueuePair& from, Lane lane, uint64_t to, Header& hea
 }
 
 void Adapter::send_again() {
+  if (traits_.inject_loss == 0) return;
   const auto now = std::chrono::steady_clock::now();
   for (auto& pair : pairs_)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
@@ -143,6 +144,7 @@ void Adapter::send_again() {
 }
 
 bool Adapter::unacknowledged() const {
+  if (traits_.inject_loss == 0) return false;
   for (const auto& pair : pairs_)
     for (const auto& streams : pair->streams)
       for (const auto& [to, stream] : streams)

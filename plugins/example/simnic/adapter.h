@@ -183,7 +183,7 @@ class Adapter {
   // The buffer of the message that is being delivered. NULL: it is none of the adapter's.
   std::vector<char>* keep(const void* payload);
   bool say_goodbye(QueuePair& pair, uint64_t to);  // false: there is no room yet
-  // What was sent and is not acknowledged: again, after a time.
+  // Packets that are not acknowledged are sent again after a time.
   void send_again();
   bool unacknowledged() const;
   void forget(QueuePair& pair, uint64_t to);

@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
+
+#include "../../common/known_part.h"
 
 namespace causeway {
 
@@ -52,13 +53,6 @@ void tell_device(cwym_device_fn fn, void* arg, int32_t index, const char* descri
 
 namespace {
 
-// As much of `all` as the caller's structure has room for. The head stays the caller's.
-template <class T>
-void give(T all, T* out) {
-  all.head = out->head;
-  std::memcpy(out, &all, std::min<size_t>(all.head.struct_size, sizeof all));
-}
-
 cwy_status list_devices(cwym_device_fn fn, void* arg, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     Driver* const d = started_driver(err);
@@ -88,7 +82,7 @@ cwy_status query(cwym_kind* kind, cwym_attr* attr) {
   all.export_forms = CWY_FORM_DEVICE_VA | CWY_FORM_IPC;
   all.import_forms = CWY_FORM_IPC;
   kind->describe(all);
-  give(all, attr);
+  give_known_part(all, attr);
   return CWY_OK;
 }
 
@@ -139,7 +133,7 @@ cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t for
     return report(err, CWY_ERR_UNSUPPORTED, "form %u is not one of device memory", form);
   }
   if (status == CWY_OK) kind->meet_segment(at);
-  if (status == CWY_OK) give(ref, out);
+  if (status == CWY_OK) give_known_part(ref, out);
   return kind->noted(status);
 }
 

@@ -92,7 +92,7 @@ cwy_status coloured_reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err* err) {
 
 // ---- threads
 
-// One place for the put of whoever is putting.
+// The put of every thread stands in one place.
 cwy_status shared_put(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr, cwyc_rkey* rkey,
                       size_t length, uint32_t flags, cwyc_op* op) {
   static uint64_t volatile target;

@@ -1,4 +1,4 @@
-// What a capability, or a bit of the flags, promises of every operation alike.
+// Promises of a capability, or of a bit of the flags, for every operation alike.
 #include <fmt/format.h>
 #include <sched.h>
 

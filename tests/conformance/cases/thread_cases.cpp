@@ -40,7 +40,7 @@ void complete(Op& op, const char* what, Post&& post) {
   require_ok(op.status(), what);
 }
 
-// What a thread does: its own bytes there and back, and one added to the word of all.
+// The work of a thread: its own bytes there and back, and 1 added to the word of all.
 class Worker {
  public:
   Worker(Session& s, uint32_t thread, bool counts)
