@@ -85,7 +85,7 @@ struct LongSend {
     }
     const cwy_status status =
         send_message(conn, word, args, nargs, {raddr, length, id, pieces}, nullptr, 0, lane);
-    if (status < 0 && status != CWY_RETRY) send_failed(peer, status);
+    if (is_error(status) && status != CWY_RETRY) send_failed(peer, status);
     return status;
   }
 };

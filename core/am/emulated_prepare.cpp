@@ -41,7 +41,8 @@ cwy_status try_emulated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t wor
   if (status == CWY_RETRY || status == CWY_INPROGRESS) return status;
   give_send_buffer(buffer);
   // A peer that died meanwhile swallows the message; its death is reported elsewhere.
-  if (status < 0 && status != CWY_ERR_PEER_FAILED) send_failed(*Connection::of(conn).peer, status);
+  if (is_error(status) && status != CWY_ERR_PEER_FAILED)
+    send_failed(*Connection::of(conn).peer, status);
   return CWY_OK;
 }
 

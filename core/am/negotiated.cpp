@@ -206,7 +206,7 @@ cwy_status post(const NegotiatedSend& sd, gex_Flags_t flags, Post&& attempt) {
       status = attempt();
     } while (status == CWY_RETRY);
   }
-  if (status < 0 && status != CWY_RETRY) send_failed(*sd.peer, status);
+  if (is_error(status) && status != CWY_RETRY) send_failed(*sd.peer, status);
   return status;
 }
 

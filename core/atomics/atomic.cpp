@@ -194,7 +194,7 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
       status = post_once(r, op);
     }
   }
-  if (__builtin_expect(status < 0, 0)) {
+  if (__builtin_expect(is_error(status), 0)) {
     if (status == CWY_ERR_INVALID) {
       fatal(r.call.name, "target {} of rank {} is misaligned for {} or outside of its segment",
             r.addr, r.peer.rank, dt_word(r.call.dt));

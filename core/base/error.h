@@ -30,6 +30,11 @@ class Error : public std::exception {
   std::string text_;
 };
 
+// Neither OK nor INPROGRESS. A positive number that is no status counts, too: one compare.
+constexpr bool is_error(cwy_status status) {
+  return static_cast<uint32_t>(status) > CWY_INPROGRESS;
+}
+
 // "RETRY", "PEER_FAILED" ...: the words of the plugin interface's README.
 const char* status_name(cwy_status status);
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 
 namespace causeway {
 

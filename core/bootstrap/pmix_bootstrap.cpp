@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "bootstrap/stand_in_directory.h"
 #include "spawn/job_id.h"
 #include "spawn/job_words.h"

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/quiet_thread.h"
 #include "bootstrap/pmix_bootstrap.h"
-#include "bootstrap/quiet_thread.h"
 #include "spawn/job_words.h"
 
 namespace causeway {

@@ -64,7 +64,8 @@ std::vector<std::string> names_for(const ConduitSpec& spec, const OwnPlace& plac
 
 }  // namespace
 
-std::vector<Adapter> list_adapters(const cwyc_module& module, const cwy_options* options) {
+std::vector<Adapter> list_adapters(const PluginName& whose, const cwyc_module& module,
+                                   const cwy_options* options) {
   std::vector<Adapter> out;
   const SignalKeeper keeper;
   const auto keep = [](void* list, const cwyc_device* d) {
@@ -72,7 +73,8 @@ std::vector<Adapter> list_adapters(const cwyc_module& module, const cwy_options*
         {given(d->name, "(no name)"), given(d->description, ""), given(d->path, ""), d->speed,
          d->network, d->numa_node, d->state, d->ports, d->port});
   };
-  if (module.list_devices(options, keep, &out, nullptr) != CWY_OK) out.clear();
+  const auto list = [&] { return module.list_devices(options, keep, &out, nullptr); };
+  if (plugin_call(whose, "list_devices", list) != CWY_OK) out.clear();
   return out;
 }
 
@@ -130,8 +132,9 @@ DeviceChoice nearest_device(const std::vector<std::string>& named,
 DeviceChoice choose_device(const ConduitSpec& spec, const cwyc_module& module,
                            const cwy_options* options, const OwnPlace& place) {
   const std::vector<std::string> named = names_for(spec, place);
-  const std::vector<Adapter> listed =
-      named.size() == 1 ? std::vector<Adapter>{} : list_adapters(module, options);
+  const std::vector<Adapter> listed = named.size() == 1
+                                          ? std::vector<Adapter>{}
+                                          : list_adapters({"conduit", spec.name}, module, options);
   return nearest_device(named, listed, place.job->local_index,
                         listed.size() < 2 ? std::vector<uint32_t>{} : node_distances());
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "loader/plugin_call.h"
 
 namespace causeway {
 
@@ -19,7 +20,8 @@ struct Adapter {
   uint32_t state = CWYC_DEVICE_UNKNOWN, ports = 0, port = 0;
 };
 // None where the conduit does not tell.
-std::vector<Adapter> list_adapters(const cwyc_module& module, const cwy_options* options);
+std::vector<Adapter> list_adapters(const PluginName& whose, const cwyc_module& module,
+                                   const cwy_options* options);
 
 struct DeviceChoice {
   std::string name;  // "": the conduit chooses

@@ -13,6 +13,7 @@
 #include "connection/prepare.h"
 #include "loader/check_options.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "loader/signal_keeper.h"
 #include "spawn/job_words.h"
 
@@ -117,9 +118,11 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
       exported("SLINGSHOT_SVC_IDS"), exported("SLINGSHOT_DEVICES"), {}};
   job_key.copy(reinterpret_cast<char*>(params.job_key), sizeof params.job_key);
   const SignalKeeper keeper;
-  const cwy_status status =
-      checked_answer(module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err),
-                     domain_, err, "domain_open");
+  const auto open = [&] {
+    return module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
+  };
+  const cwy_status status = checked_answer(plugin_call({"conduit", name_}, "domain_open", open),
+                                           domain_, err, "domain_open");
   if (status == CWY_OK) return;
   for (const auto& [key, where] : configured_.option_origins)
     if (status == CWY_ERR_INVALID && text_of(err).starts_with(fmt::format("option '{}'", key)))
@@ -140,45 +143,55 @@ bool Conduit::has_atomics() const {
   return std::ranges::any_of(plugin().ops, [](const cwyc_ops& ops) { return ops.atomic; });
 }
 
-// The bytes that `call` writes, at most so many.
-template <typename Call>
-static std::string written(const ConduitEp& cep, const char* what, uint64_t most, Call&& call) {
-  std::string bytes(most, '\0');
-  uint64_t length = bytes.size();
+namespace {
+
+// Room for what a call of the conduit's writes: `bytes`, `length` and `err` are its arguments.
+struct Writing {
+  explicit Writing(uint64_t most) : bytes(most, '\0'), length(most) {}
+
+  // Makes the call, and answers what it has written.
+  std::string by(const ConduitEp& cep, const char* name, CallRef call) {
+    const cwy_status status = plugin_call({"conduit", cep.conduit->name()}, name, call);
+    if (status != CWY_OK)
+      throw Error(status, "conduit {}: {}", cep.conduit->name(), reason(err, status));
+    if (length > bytes.size())
+      throw Error(CWY_ERR_INVALID, "conduit {}: {} wrote {} bytes, of at most {}",
+                  cep.conduit->name(), name, length, bytes.size());
+    bytes.resize(length);
+    return std::move(bytes);
+  }
+
+  std::string bytes;
+  uint64_t length;
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  const cwy_status status = call(bytes.data(), &length, &err);
-  if (status != CWY_OK)
-    throw Error(status, "conduit {}: {}", cep.conduit->name(), reason(err, status));
-  if (length > bytes.size())
-    throw Error(CWY_ERR_INVALID, "conduit {}: {} of {} bytes, of at most {}", cep.conduit->name(),
-                what, length, most);
-  bytes.resize(length);
-  return bytes;
-}
+};
+
+}  // namespace
 
 std::string ConduitEp::address() const {
-  const auto call = [&](void* bytes, uint64_t* length, cwy_err* err) {
-    return conduit->module().ep_address(ep, bytes, length, err);
-  };
-  return written(*this, "an address", attr.ep_address_max, call);
+  Writing out(attr.ep_address_max);
+  return out.by(*this, "ep_address", [&] {
+    return conduit->module().ep_address(ep, out.bytes.data(), &out.length, &out.err);
+  });
 }
 
 std::string ConduitEp::wiring(cwy_peer peer) const {
-  const auto call = [&](void* bytes, uint64_t* length, cwy_err* err) {
-    return conduit->module().wiring(ep, peer, bytes, length, err);
-  };
-  return written(*this, "a wiring", attr.ep_address_max, call);
+  Writing out(attr.ep_address_max);
+  return out.by(*this, "wiring", [&] {
+    return conduit->module().wiring(ep, peer, out.bytes.data(), &out.length, &out.err);
+  });
 }
 
 std::optional<std::string> ConduitEp::packed_right(cwyc_mem* mem) const {
+  Writing out(attr.rkey_max);
   bool none = false;
-  const auto call = [&](void* bytes, uint64_t* length, cwy_err* err) {
-    const cwy_status status = conduit->module().rkey_pack(mem, bytes, length, err);
+  std::string right = out.by(*this, "rkey_pack", [&] {
+    const cwy_status status =
+        conduit->module().rkey_pack(mem, out.bytes.data(), &out.length, &out.err);
     none = status == CWY_ERR_UNSUPPORTED;
     return none ? CWY_OK : status;
-  };
-  std::string bytes = written(*this, "a key", attr.rkey_max, call);
-  return none ? std::nullopt : std::optional(std::move(bytes));
+  });
+  return none ? std::nullopt : std::optional(std::move(right));
 }
 
 uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {
@@ -258,15 +271,19 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
       CWY_HEAD(cwyc_ep_params), out.get(), deliver, index, multithreaded, max_peers, 0, place, {}};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
-  cwy_status status = checked_answer(
-      conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err), out->ep, err, "ep_open");
+  const PluginName whose{"conduit", conduit.name()};
+  const auto open = [&] {
+    return conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
+  };
+  cwy_status status = checked_answer(plugin_call(whose, "ep_open", open), out->ep, err, "ep_open");
   if (status != CWY_OK) {
     out->ep = nullptr;
     throw Error(status, "conduit {} ({}): {}", conduit.name(), conduit.spec().where.str(),
                 reason(err, status));
   }
   out->attr.head = CWY_HEAD(cwyc_ep_attr);
-  status = conduit.module().ep_query(out->ep, &out->attr);
+  status = plugin_call(whose, "ep_query",
+                       [&] { return conduit.module().ep_query(out->ep, &out->attr); });
   if (status != CWY_OK)
     throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
   for (const auto& [what, size] : {std::pair{"ep_address_max", out->attr.ep_address_max},

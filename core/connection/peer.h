@@ -31,6 +31,8 @@ struct ConnectOp {
   // Release by the report, acquire by the reader: the connection behind it is complete.
   std::atomic<cwy_status> status{CWY_INPROGRESS};
   std::string why;  // of a failure, as the conduit says it; empty: it says nothing
+  // When its silence is told of, once. Under the connect mutex.
+  uint64_t patience_until_ns = UINT64_MAX;
   static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
 };
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "config/peer_rules.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 
 namespace causeway {
 namespace {
@@ -26,7 +27,9 @@ std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
     }
   }
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  const cwy_status status = conduit.module().reach(conduit.domain(), &desc, &err);
+  const cwy_status status = plugin_call({"conduit", conduit.name()}, "reach", [&] {
+    return conduit.module().reach(conduit.domain(), &desc, &err);
+  });
   if (status == CWY_OK) return {};
   return reason(err, status);
 }

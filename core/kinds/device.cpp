@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "loader/loader.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "loader/signal_keeper.h"
 #include "thread/op.h"
 
@@ -54,6 +55,11 @@ std::shared_ptr<const OptionValues> options_of(const MemkindPlugin& plugin) {
   return make_options(plugin.manifest, written.values, written.origins);
 }
 
+// As messages name it.
+PluginName named(const MemkindPlugin& plugin) {
+  return {"memory kind", plugin.manifest.name};
+}
+
 struct Listed {
   int32_t index;
   std::string path;
@@ -64,7 +70,10 @@ std::vector<Listed> devices_of(const MemkindPlugin& plugin) {
   const auto note = [](void* arg, const cwym_device* d) {
     static_cast<std::vector<Listed>*>(arg)->push_back({d->index, given(d->path, "")});
   };
-  if (plugin.module.list_devices(note, &out, nullptr) != CWY_OK) out.clear();
+  const cwy_status status = plugin_call(named(plugin), "list_devices", [&] {
+    return plugin.module.list_devices(note, &out, nullptr);
+  });
+  if (status != CWY_OK) out.clear();
   return out;
 }
 
@@ -88,18 +97,20 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   const KindPolicy policy = kind_policy(context().config(), plugin.manifest.name);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwym_kind* kind = nullptr;
+  const auto create = [&] {
+    return plugin.module.create(as_c(options.get()), ordinal,
+                                native.empty() ? nullptr : native.data(), native.size(), &kind,
+                                &err);
+  };
   cwy_status status =
-      plugin.module.create(as_c(options.get()), ordinal, native.empty() ? nullptr : native.data(),
-                           native.size(), &kind, &err);
-  if (status != CWY_OK)
-    throw Error(status, "memory kind '{}': {}", plugin.manifest.name, reason(err, status));
+      checked_answer(plugin_call(named(plugin), "create", create), kind, err, "create");
+  if (status != CWY_OK) throw Error(status, "{}: {}", named(plugin).text(), reason(err, status));
   cwym_attr attr{};
   attr.head = CWY_HEAD(cwym_attr);
   status = plugin.module.query(kind, &attr);
   if (status != CWY_OK) {
     plugin.module.destroy(kind);
-    throw Error(status, "memory kind '{}': query answered {}", plugin.manifest.name,
-                status_name(status));
+    throw Error(status, "{}: query answered {}", named(plugin).text(), status_name(status));
   }
   auto device = std::make_shared<Device>(&plugin, std::move(options), policy, kind, attr, native);
   g_devices.push_back(device);
@@ -170,7 +181,7 @@ Device::~Device() {
 
 cwy_status Device::copy(void* dst, const void* src, size_t length, cwym_op* op) {
   const cwy_status status = module().copy(kind_, dst, src, length, op);
-  if (status < 0 && status != CWY_RETRY) copy_failed(status, dst, src, length);
+  if (is_error(status) && status != CWY_RETRY) copy_failed(status, dst, src, length);
   return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "loader/signal_keeper.h"
 #include "loader/tables.h"
 
@@ -71,7 +72,8 @@ std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plug
   {
     const Resolving resolving(resolver);
     const SignalKeeper keeper;
-    status = plugin.module.configure(as_c(options), &module, &err);
+    status = plugin_call({"conduit plugin", plugin.manifest.name}, "configure",
+                         [&] { return plugin.module.configure(as_c(options), &module, &err); });
   }
   if (status != CWY_OK)
     throw Error(status < 0 ? status : CWY_ERR_INVALID, "{}", reason(err, status));

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "loader/signal_keeper.h"
 #include "loader/trust.h"
 
@@ -57,14 +58,8 @@ const void* call_init(const Manifest& manifest, AnyInit init, const cwy_services
   cwy_err err{};
   err.head = CWY_HEAD(cwy_err);
   const void* module = nullptr;
-  cwy_status status = CWY_OK;
-  try {
-    status = init(services, &module, &err);
-  } catch (...) {
-    // The interface forbids it; an author's first plugin does it all the same.
-    fail(manifest, CWY_ERR_INVALID, "{} threw a C++ exception, which must not leave a plugin",
-         name);
-  }
+  const cwy_status status =
+      plugin_call({"", manifest.path}, name, [&] { return init(services, &module, &err); });
   if (status != CWY_OK) {
     const std::string text = text_of(err);
     fail(manifest, status < 0 ? status : CWY_ERR_INVALID, "{} answered {}: {}", name,

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/fatal.h"
 #include "base/invariant.h"
@@ -20,6 +21,7 @@
 #include "connection/wiring_exchange.h"
 #include "connection/word.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
@@ -125,8 +127,9 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   Connection* c = Connection::make(&peer, cep);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   c->connect_op.op.fn = ConnectOp::report;
-  const cwy_status status =
-      conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
+  const cwy_status status = plugin_call({"conduit", conduit.name()}, "connect", [&] {
+    return conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
+  });
   if (status == CWY_RETRY) c->destroy();
   if (status != CWY_INPROGRESS) note_growth(nullptr);
   if (status == CWY_RETRY) return nullptr;
@@ -136,9 +139,21 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
     connect_failed(peer, facts, conduit, status, text_of(err));
   }
   if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
+  c->connect_op.patience_until_ns = now_ns() + context().config().timeouts.start_ns;
   cep->connections.fetch_add(1, std::memory_order_relaxed);
   cep->counted += counts;
   return c;
+}
+
+// The peer may be busy for that long; a conduit that reports nothing is not told from it.
+void tell_slow_connect(Connection& c) {
+  if (now_ns() < c.connect_op.patience_until_ns) return;
+  c.connect_op.patience_until_ns = UINT64_MAX;
+  log_warn(
+      "conduit {} has reported nothing of its connection to rank {} for {:g} s "
+      "(timeouts.start); this rank goes on waiting",
+      c.cep->conduit->name(), c.peer->rank,
+      static_cast<double>(context().config().timeouts.start_ns) / 1e9);
 }
 
 // The connection in `conduit`, made if need be. CWY_RETRY while it is being wired up.
@@ -160,7 +175,10 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   if (c->base != nullptr) return CWY_OK;  // made when the base was up
   const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
   note_growth(status == CWY_INPROGRESS ? c->cep : nullptr);
-  if (status == CWY_INPROGRESS) return CWY_RETRY;
+  if (status == CWY_INPROGRESS) {
+    tell_slow_connect(*c);
+    return CWY_RETRY;
+  }
   if (status != CWY_OK) {
     const std::string why = c->connect_op.why;
     std::erase(peer.connections, c);

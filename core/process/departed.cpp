@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/fatal.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "collective/exchange.h"
 #include "collective/inquiry.h"
 #include "config/rank_set.h"

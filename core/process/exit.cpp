@@ -17,7 +17,7 @@
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/log.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "object/client.h"
 #include "process/departed.h"
 #include "process/interrupted.h"

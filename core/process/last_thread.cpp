@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/context.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "thread/thread_state.h"
 
 namespace causeway {

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "config/rank_set.h"
 #include "object/client.h"
 #include "process/runtime.h"

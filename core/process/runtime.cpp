@@ -165,6 +165,7 @@ void Runtime::join_job() {
   const cwy_job& facts = job_->facts();
   if (bootstrap_->own_launcher() || facts.size > 1) show_status(facts);
   fill_services(services_, &facts);
+  watch_ = std::make_unique<PluginWatch>(own_config_.timeouts.start_ns);
   own_loader_ = std::make_unique<Loader>(own_config_, &services_);
   loader_ = own_loader_.get();
   own_conduits_ =
@@ -234,6 +235,7 @@ void Runtime::settle_failure_policy() {
 
 void Runtime::note_started() {
   if (std::exchange(started_, true)) return;
+  watch_.reset();
   bootstrap_->started();
   end_with_last_thread();
   show_phase(StatusPage::runs);

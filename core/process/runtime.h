@@ -16,6 +16,7 @@
 #include "connection/conduit_set.h"
 #include "connection/job.h"
 #include "loader/loader.h"
+#include "loader/plugin_call.h"
 #include "process/departures.h"
 
 namespace causeway {
@@ -87,6 +88,7 @@ class Runtime final : public ProcessContext {
   std::unique_ptr<Bootstrap> own_bootstrap_;
   std::unique_ptr<JobFacts> own_job_;
   cwy_services services_{};
+  std::unique_ptr<PluginWatch> watch_;  // while the job starts
   std::unique_ptr<Loader> own_loader_;
   ConduitSet own_conduits_;
   std::unique_ptr<CollectiveTable> own_collectives_;

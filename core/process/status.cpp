@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "base/unique_fd.h"
 #include "base/waits.h"
-#include "bootstrap/quiet_thread.h"
 #include "object/endpoint.h"
 #include "thread/thread_state.h"
 

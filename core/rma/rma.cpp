@@ -150,7 +150,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
       status = post_once(r, op);
     }
   }
-  if (status < 0) {
+  if (is_error(status)) {
     if (status == CWY_ERR_INVALID && !r.elsewhere)
       require_remote_range(r.call, r.peer, reinterpret_cast<void*>(r.raddr), r.length);
     send_failed(r.peer, status);

@@ -189,7 +189,7 @@ bool ServedTransfer::send(const std::array<int32_t, Count>& args, const std::str
   const cwy_status status =
       try_send_internal(peer_, Internal::device_stage, args,
                         payload.empty() ? nullptr : payload.data(), payload.size());
-  if (status < 0 && status != CWY_RETRY) lose_peer();
+  if (is_error(status) && status != CWY_RETRY) lose_peer();
   return status == CWY_OK;
 }
 

@@ -28,7 +28,7 @@ cwyc_conn* VisTransfer::connected(std::atomic<cwyc_conn*>& which) {
   if (conn != &peer_.stub) return conn;
   const cwy_status status = or_fatal(call_, [&] { return connect_peer(peer_); });
   if (status == CWY_RETRY) return nullptr;
-  if (status < 0) send_failed(peer_, status);
+  if (is_error(status)) send_failed(peer_, status);
   return which.load(std::memory_order_acquire);
 }
 

@@ -218,7 +218,7 @@ Outcome VisTransfer::post(uint32_t* sent) {
     if (status == CWY_RETRY) return Outcome::no_room;
     // The conduit's vectors do not reach this memory: messages take over.
     if (status == CWY_ERR_UNSUPPORTED && vectors_were_possible && !vectors_possible_) continue;
-    if (status < 0) send_failed(peer_, status);
+    if (is_error(status)) send_failed(peer_, status);
     begun_ = true;
     ++*sent;
   }

@@ -98,7 +98,8 @@ Found look(const Config& config, Loader& loader, const ConduitSpec& spec) {
   try {
     ConduitConfigurer configurer(config, loader, [](ConduitSpec&, const Manifest&) {});
     const ConfiguredConduit conduit = configurer.configure(spec, *plugin);
-    found.devices = list_adapters(conduit.plugin->module, as_c(conduit.options.get()));
+    found.devices =
+        list_adapters({"conduit", spec.name}, conduit.plugin->module, as_c(conduit.options.get()));
   } catch (const Error& error) {
     found.problem = error.text();
   }

@@ -9,6 +9,7 @@
 #include "loader/instance.h"
 #include "loader/loader.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 
 namespace causeway::command {
 namespace {
@@ -41,6 +42,8 @@ const cwy_job* probe_job(uint32_t ranks) {
 }  // namespace
 
 const cwy_services* probe_services(uint32_t ranks) {
+  // Until the command ends, also by exit(). As long as the default of timeouts.start.
+  [[maybe_unused]] static const auto* const watch = new PluginWatch(60'000'000'000);
   static const cwy_services services = [ranks] {
     cwy_services s{};
     s.head = CWY_HEAD(cwy_services);

@@ -116,7 +116,7 @@ gaspi_return_t post(World& w, Pending& p) {
     status = e.status();
   }
   if (status == CWY_RETRY) return GASPI_TIMEOUT;
-  if (status < 0) return operation_error(w, p.request.rank, p.epoch, status);
+  if (is_error(status)) return operation_error(w, p.request.rank, p.epoch, status);
   if (status == CWY_OK) p.state.store(Pending::complete, std::memory_order_relaxed);
   return GASPI_SUCCESS;
 }

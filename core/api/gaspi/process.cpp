@@ -8,7 +8,7 @@
 
 #include "api/gaspi/world.h"
 #include "base/clock.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "process/runtime.h"
 #include "thread/thread_state.h"
 

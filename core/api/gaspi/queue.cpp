@@ -243,7 +243,8 @@ gaspi_return_t Queue::notify(const Note& note, Deadline& deadline) {
     const cwy_status status = send_note(world_, note, request);
     if (status == CWY_RETRY) return GASPI_TIMEOUT;
     if (status == CWY_OK) finish_at_once(request);
-    return status >= 0 ? GASPI_SUCCESS : operation_error(world_, note.rank, request->epoch, status);
+    return !is_error(status) ? GASPI_SUCCESS
+                             : operation_error(world_, note.rank, request->epoch, status);
   });
   if (result != GASPI_SUCCESS) take_back(request);
   return result;
@@ -279,7 +280,7 @@ bool Queue::send_if_due(const Deferred& d) {
   const cwy_status status = send_note(world_, d.note, d.request);
   if (status == CWY_RETRY) return false;
   if (status == CWY_OK) finish_at_once(d.request);
-  if (status < 0) d.request->op.fn(&d.request->op, d.request->need, status, nullptr);
+  if (is_error(status)) d.request->op.fn(&d.request->op, d.request->need, status, nullptr);
   return true;
 }
 

@@ -7,7 +7,7 @@
 #include "atomics/domain.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"

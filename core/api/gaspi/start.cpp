@@ -17,7 +17,7 @@
 #include "atomics/domain.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "bootstrap/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "process/progress_thread.h"
 #include "process/report.h"
 #include "process/runtime.h"

@@ -114,7 +114,7 @@ gaspi_return_t post_request(World& w, Queue& queue, uint32_t rank, Request* requ
     const cwy_status status = post_once();
     if (status == CWY_RETRY) return GASPI_TIMEOUT;
     if (status == CWY_OK) queue.finish_at_once(request);
-    return status >= 0 ? GASPI_SUCCESS : operation_error(w, rank, request->epoch, status);
+    return !is_error(status) ? GASPI_SUCCESS : operation_error(w, rank, request->epoch, status);
   });
   if (result != GASPI_SUCCESS) queue.take_back(request);
   return result;

@@ -29,7 +29,7 @@ __attribute__((cold, noinline)) int retry_reply(gex_Token_t token, gex_Flags_t f
     poll_replies(token->ep->conduit_eps());
     status = post();
   }
-  if (status < 0) send_failed(*token->from, status);
+  if (is_error(status)) send_failed(*token->from, status);
   token->replied = true;
   return 0;
 }
@@ -39,7 +39,7 @@ template <typename Post>
 inline int post_payload(gex_Token_t token, gex_Flags_t flags, ReplyCompletion& completion,
                         Post&& post) {
   cwy_status status = post();
-  if (__builtin_expect(status < 0, 0)) {
+  if (__builtin_expect(is_error(status), 0)) {
     if (retry_reply(token, flags, status, [&] { return status = post(); }) != 0) {
       completion.refused();
       return 1;

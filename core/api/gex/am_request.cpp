@@ -34,7 +34,7 @@ __attribute__((cold, noinline)) int retry(Peer& peer, gex_Flags_t flags, cwy_sta
     waiter.step();
     status = post();
   }
-  if (status < 0) send_failed(peer, status);
+  if (is_error(status)) send_failed(peer, status);
   return 0;
 }
 
@@ -48,7 +48,7 @@ int post_payload(Peer& peer, gex_Flags_t flags, RequestCompletion& completion, P
       completion.refused();
       return 1;
     }
-  } else if (status < 0) {
+  } else if (is_error(status)) {
     send_failed(peer, status);
   }
   completion.accepted(status);

@@ -1,0 +1,152 @@
+#include "loader/plugin_call.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fatal.h"
+#include "base/log.h"
+#include "base/quiet_thread.h"
+#include "loader/one_line.h"
+
+namespace causeway {
+namespace {
+
+struct Call {
+  const PluginName& whose;
+  const char* name;
+  uint64_t began_ns;
+  bool told = false;
+  bool waits = false;  // for a call that was made within it
+};
+
+// Lives as long as the process: threads may be in plugins at its end.
+struct Calls {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Call*> under_way;  // under `mutex`, as is `watching`
+  bool watching = false;
+};
+Calls& calls() {
+  static auto* all = new Calls;
+  return *all;
+}
+std::thread* g_watch = nullptr;  // of the one PluginWatch
+
+thread_local Call* t_innermost = nullptr;
+
+void name_who_exits(int status, void*) {
+  if (t_innermost == nullptr) return;
+  log_error("{} ended the process in {}, with status {}; a plugin must answer an error instead",
+            t_innermost->whose.text(), t_innermost->name, status);
+  ::_exit(status != 0 ? status : 1);
+}
+
+class Entered {
+ public:
+  explicit Entered(Call& call) : call_(call), outer_(t_innermost) {
+    [[maybe_unused]] static const int once = ::on_exit(name_who_exits, nullptr);
+    const std::lock_guard lock(calls().mutex);
+    calls().under_way.push_back(&call_);
+    if (outer_ != nullptr) outer_->waits = true;
+    t_innermost = &call_;
+  }
+  ~Entered() {
+    const std::lock_guard lock(calls().mutex);
+    std::erase(calls().under_way, &call_);
+    if (outer_ != nullptr) outer_->waits = false;
+    t_innermost = outer_;
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  Call& call_;
+  Call* const outer_;
+};
+
+constexpr uint64_t kTellNs = 10'000'000'000;
+
+double seconds(uint64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+// The call that has lasted too long as a line, or nothing. Under the mutex.
+std::string look_at(Call& call, uint64_t limit_ns) {
+  const uint64_t lasted = now_ns() - call.began_ns;
+  if (lasted >= limit_ns)
+    return fmt::format(
+        "{} has not returned from {} within {:g} s (timeouts.start); a debugger shows what it "
+        "waits for, and a job that does without it leaves it out of the configuration",
+        call.whose.text(), call.name, seconds(limit_ns));
+  if (lasted < std::min(kTellNs, limit_ns / 2) || call.told) return {};
+  call.told = true;
+  log_warn(
+      "{} has been in {} for {:.0f} s; the start goes on when it returns, and ends after {:g} s "
+      "(timeouts.start)",
+      call.whose.text(), call.name, seconds(lasted), seconds(limit_ns));
+  return {};
+}
+
+void watch(uint64_t limit_ns) {
+  const std::chrono::nanoseconds step(std::clamp<uint64_t>(limit_ns / 8, 1'000'000, 1'000'000'000));
+  std::unique_lock lock(calls().mutex);
+  while (calls().watching) {
+    calls().changed.wait_for(lock, step);
+    std::string text;
+    for (Call* const call : calls().under_way)
+      if (text.empty() && !call->waits) text = look_at(*call, limit_ns);
+    if (text.empty()) continue;
+    lock.unlock();  // the end of the process may come by here
+    fatal_text("start", text);
+  }
+}
+
+}  // namespace
+
+std::string PluginName::text() const {
+  return fmt::format("{}{}{}", kind, *kind != '\0' ? " " : "", name);
+}
+
+cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made) {
+  Call entry{whose, call, now_ns()};
+  const Entered entered(entry);
+  std::string thrown = ", which must not leave a plugin";
+  try {
+    return made();
+  } catch (const std::exception& e) {
+    thrown = fmt::format(" ({}){}", one_line(e.what()), thrown);
+  } catch (...) {
+    // The interface forbids it; an author's first plugin does it all the same.
+  }
+  throw Error(CWY_ERR_INVALID, "{}: {} threw a C++ exception{}", whose.text(), call, thrown);
+}
+
+PluginWatch::PluginWatch(uint64_t limit_ns) {
+  calls().watching = true;
+  try {
+    g_watch = new std::thread(quiet_thread([limit_ns] { watch(limit_ns); }));
+  } catch (const Error& e) {
+    log_info("a plugin that hangs is not noticed: {}", e.text());
+  }
+}
+
+PluginWatch::~PluginWatch() {
+  {
+    const std::lock_guard lock(calls().mutex);
+    calls().watching = false;
+  }
+  calls().changed.notify_all();
+  if (g_watch != nullptr) g_watch->join();
+  delete std::exchange(g_watch, nullptr);
+}
+
+}  // namespace causeway

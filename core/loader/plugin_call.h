@@ -1,0 +1,50 @@
+// Cold calls into plugins. A plugin may throw out of such a call, end the process in it, or never
+// return, and no status tells of that: here it becomes a line that names plugin and call.
+#pragma once
+
+#include <causeway/plugin.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace causeway {
+
+// As messages name a plugin: "conduit eth". The name outlives the call.
+struct PluginName {
+  const char* kind;  // a literal
+  std::string_view name;
+  std::string text() const;
+};
+
+// A function object that is called before it ends.
+class CallRef {
+ public:
+  template <class F>
+  CallRef(const F& f)
+      : object_(&f),
+        run_([](const void* o) -> cwy_status { return (*static_cast<const F*>(o))(); }) {}
+  cwy_status operator()() const { return run_(object_); }
+
+ private:
+  const void* object_;
+  cwy_status (*run_)(const void*);
+};
+
+// Makes the call and answers its status. `call`: a literal. Error with INVALID where an exception
+// comes out of it. A process that the call ends by exit() says so, and its status is not 0. Any
+// thread; calls nest.
+cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made);
+
+// While it lives, a call that lasts is told of, and after `limit_ns` it ends the process: a plugin
+// that hangs in a start would keep all ranks waiting, for nobody. A thread watches; where none can
+// be had, nothing does. One at a time.
+class PluginWatch {
+ public:
+  explicit PluginWatch(uint64_t limit_ns);
+  ~PluginWatch();
+  PluginWatch(const PluginWatch&) = delete;
+  PluginWatch& operator=(const PluginWatch&) = delete;
+};
+
+}  // namespace causeway

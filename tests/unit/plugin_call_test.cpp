@@ -1,0 +1,82 @@
+// Cold calls of plugins that do not come back as they should: by an exception, by exit(), never.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "loader/plugin_call.h"
+
+namespace causeway {
+namespace {
+
+std::string error_of(const std::function<cwy_status()>& made) {
+  try {
+    plugin_call({"conduit", "acme"}, "domain_open", made);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), CWY_ERR_INVALID);
+    return e.text();
+  }
+  return "no error";
+}
+
+// Would catch: a status that is not handed on; a call that counts as under way after its end.
+TEST(PluginCall, AnswersAsTheCallDoes) {
+  EXPECT_EQ(plugin_call({"conduit", "acme"}, "reach", [] { return CWY_ERR_UNREACHABLE; }),
+            CWY_ERR_UNREACHABLE);
+  EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "^$");
+}
+
+// Would catch: an exception that ends the process, or whose line names no plugin.
+TEST(PluginCall, NamesWhoThrew) {
+  EXPECT_EQ(error_of([]() -> cwy_status { throw std::runtime_error("no\nroom"); }),
+            "conduit acme: domain_open threw a C++ exception (no room), which must not leave a "
+            "plugin");
+  EXPECT_EQ(error_of([]() -> cwy_status { throw 7; }),
+            "conduit acme: domain_open threw a C++ exception, which must not leave a plugin");
+}
+
+// Would catch: a job that counts as done because a plugin ended a rank with status 0.
+TEST(PluginCall, NamesWhoEndedTheProcess) {
+  const auto ends = [](int status) {
+    plugin_call({"conduit", "acme"}, "ep_open", [&]() -> cwy_status { std::exit(status); });
+  };
+  EXPECT_EXIT(ends(0), testing::ExitedWithCode(1),
+              "conduit acme ended the process in ep_open, with status 0");
+  EXPECT_EXIT(ends(9), testing::ExitedWithCode(9), "with status 9");
+}
+
+// Would catch: a plugin that hangs for ever in silence; a line that names the outer call.
+TEST(PluginWatch, EndsWhatDoesNotReturn) {
+  const auto hangs = [] {
+    const PluginWatch watch(300'000'000);
+    plugin_call({"conduit", "outer"}, "configure", [] {
+      plugin_call({"conduit", "acme"}, "domain_open", [] {
+        ::sleep(60);
+        return CWY_OK;
+      });
+      return CWY_OK;
+    });
+  };
+  EXPECT_EXIT(hangs(), testing::ExitedWithCode(1),
+              "conduit acme has been in domain_open for .*\n.*conduit acme has not returned "
+              "from domain_open within 0.3 s .timeouts.start.");
+}
+
+// Would catch: a start that is ended because its calls together, or the time between them, last
+// longer than one may; a watch that outlives its object.
+TEST(PluginWatch, LeavesShortCallsAlone) {
+  {
+    const PluginWatch watch(400'000'000);
+    for (int i = 0; i < 6; ++i) {
+      ::usleep(50'000);
+      plugin_call({"conduit", "acme"}, "reach", [] { return ::usleep(50'000), CWY_OK; });
+    }
+  }
+  const PluginWatch again(50'000'000);
+  ::usleep(100'000);
+}
+
+}  // namespace
+}  // namespace causeway
