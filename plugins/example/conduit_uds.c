@@ -35,12 +35,10 @@ CWY_MANIFEST(
     "name: uds\n"
     "version: '1.0'\n"
     "api: '2.0'\n"
-    "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: Active messages over Unix datagram sockets between processes of one host\n"
-    "options:\n"
-    "  payload: {type: size, default: 8KiB, min: 512, max: 64KiB,\n"
-    "            help: Most payload bytes of one medium message}\n");
+    "options: {payload: {type: size, default: 8KiB, min: 512, max: 64KiB, help: Most bytes of a "
+    "medium}}\n");
 
 /* ---- 2. What travels, and our objects ------------------------------------------------------- */
 
@@ -81,6 +79,7 @@ struct cwyc_ep {
   struct address address;
   struct peer* peers;
   uint32_t* newest; /* per rank of the job, the newest epoch that was connected to or heard of */
+  int starved;      /* a post was answered RETRY since the last arm */
   uint64_t emptied; /* how often nothing was left to read on the reply lane */
   uint64_t sent, delivered, retries, dropped;
 };
@@ -175,6 +174,7 @@ static cwy_status send_message(cwyc_conn* conn, struct header* header, const int
   if (status == CWY_ERR_PEER_FAILED) status = peer_is_gone(conn->ep, link->peer);
   conn->ep->sent += status == CWY_OK;
   conn->ep->retries += status == CWY_RETRY;
+  conn->ep->starved |= status == CWY_RETRY; /* told by arm */
   return status;
 }
 
@@ -293,9 +293,12 @@ static cwy_status wait_fd(cwyc_ep* ep, int* fd) {
   return CWY_OK;
 }
 
+/* Nobody tells of room in another's queue: a caller that waits for it does not sleep. */
 static cwy_status arm(cwyc_ep* ep) {
   struct epoll_event event;
-  return epoll_wait(ep->poll_fd, &event, 1, 0) == 0 ? CWY_OK : CWY_RETRY;
+  const int busy = ep->starved || epoll_wait(ep->poll_fd, &event, 1, 0) != 0;
+  ep->starved = 0;
+  return busy ? CWY_RETRY : CWY_OK;
 }
 
 /* ---- 5. Devices and domains ----------------------------------------------------------------- */

@@ -89,6 +89,7 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   std::vector<simnic::QueuePair*> pairs;  // by rank, with it
   std::vector<uint32_t> newest;           // by rank: the newest epoch that was heard of
   uint64_t retries = 0, rkeys = 0, most_under_way = 0;
+  bool starved = false;                  // a post was answered RETRY since the last arm
   std::vector<simnic::Traffic> traffic;  // by rank
   bool failed = false;                   // the port, and everybody was told
 

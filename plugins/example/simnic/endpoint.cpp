@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "conduit.h"
 
@@ -205,8 +206,9 @@ uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
 }
 
 cwy_status cwyc_ep::arm() {
-  bool busy = port_down_ || adapter.answers_wait() || adapter.unacknowledged() ||
-              !adapter.completions().empty();
+  // Room that progress has made since a post was answered RETRY is told here.
+  bool busy = std::exchange(starved, false) || port_down_ || adapter.answers_wait() ||
+              adapter.unacknowledged() || !adapter.completions().empty();
   for (const auto& flow : flows)
     busy = busy || flow->refused || !flow->queue[0].idle() || !flow->queue[1].idle();
   if (failed) busy = false;

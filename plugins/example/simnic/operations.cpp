@@ -28,6 +28,7 @@ Traffic& traffic_of(const Post& post) {
 
 cwy_status retry(const Post& post) {
   ++post.ep->retries;
+  post.ep->starved = true;
   traffic_of(post).add(CWYC_RETRIES, 1);
   return CWY_RETRY;
 }
@@ -37,7 +38,7 @@ cwy_status prepare(cwyc_conn* conn, uint32_t flags, uint16_t verb, Post& post) {
   post = {conn->ep, link.flow, lane_of(flags), nullptr};
   if (link.purged) return CWY_ERR_PEER_FAILED;
   if (post.ep->failed) return CWY_ERR_DEVICE_FAILED;
-  if (post.flow->refused) return CWY_RETRY;  // progress tells
+  if (post.flow->refused) return retry(post);  // progress tells
   if (post.flow->from == nullptr || post.flow->left) return CWY_ERR_PEER_FAILED;
   SendQueue& queue = post.flow->queue[post.lane];
   post.work = queue.next();

@@ -118,6 +118,21 @@ cwy_status paired_getv(cwyc_conn* c, const cwyc_vector* v, uint32_t, cwyc_op*) {
   });
 }
 
+// The report comes with one call of progress, and the bytes leave with the next ones.
+cwy_status reported_when_sent(cwyc_conn* c, const void* src, cwyc_mem*, uint64_t raddr,
+                              cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  const auto* const bytes = static_cast<const char*>(src);
+  if (op == nullptr) return g_ops->put(c, src, nullptr, raddr, rkey, length, flags, op);
+  g_later.add(0, [=] {
+    op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK, nullptr);
+    return true;
+  });
+  g_later.add(1, [=, data = std::vector<char>(bytes, bytes + length)] {
+    return g_ops->put(c, data.data(), nullptr, raddr, rkey, length, flags, nullptr) != CWY_RETRY;
+  });
+  return CWY_INPROGRESS;
+}
+
 // ---- atomics
 
 cwy_status min_of_unsigned(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
@@ -165,6 +180,7 @@ const Faults faults{
     {"put_passed", [] { use_later(), g_table.put = put_passed; }},
     {"paired_putv", [] { g_table.putv = paired_putv; }},
     {"paired_getv", [] { g_table.getv = paired_getv; }},
+    {"reported_when_sent", [] { use_later(), g_table.put = reported_when_sent; }},
     {"min_of_unsigned", [] { g_table.atomic = min_of_unsigned; }},
     {"answers_mixed_up", [] { g_table.atomic = answers_mixed_up; }},
     {"pages_only", [] { g_module.mem_reg = pages_only; }},

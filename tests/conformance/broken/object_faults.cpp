@@ -188,6 +188,7 @@ const Faults faults{
     {"long_nap", [] { g_module.nap = long_nap; }},
     {"dead_descriptor", unrelated_descriptor<0>},
     {"arm_overlooks", unrelated_descriptor<0>},
+    {"unheard_room", unrelated_descriptor<0>},
     {"loud_descriptor", unrelated_descriptor<1>},
     {"silent_completions",
      [] {

@@ -241,19 +241,20 @@ uint64_t hammer(Side& side, const uint64_t& rounds) {
   return added;
 }
 
-// The owner of the word, with its processor's own atomics, for as long as the other side is at it.
+// The owner of the word, with its processor's own atomics, for as long as the other side is at it:
+// one thread adds, beside another's progress, which may be what carries the other side's out.
 uint64_t hammer_own_word(Side& side, const Nothing&) {
   auto* word = reinterpret_cast<uint64_t*>(side.memory->data() + 64);
   meet_at_slot(1, [&] { side.ep->step(); });
   const uint64_t end = now_ns() + 2 * kEnough;
+  const auto over = [&] { return blackboard().slot[2].load() != 0 || now_ns() > end; };
   uint64_t added = 0;
-  for (; blackboard().slot[2].load() == 0; ++added) {
+  std::thread owner([&] {
     // Relaxed: only the sum matters.
-    __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
-    if (added % 64 != 0) continue;
-    side.ep->progress();
-    if (now_ns() > end) break;
-  }
+    for (; added % 64 != 0 || !over(); ++added) __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+  });
+  while (!over()) side.ep->step();
+  owner.join();
   return added;
 }
 

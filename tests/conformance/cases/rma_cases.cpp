@@ -547,7 +547,44 @@ void outside_is_refused() {
   }
 }
 
+// Catches REMOTE at the moment of sending: the target rests and looks at its memory, so that bytes
+// which wait for its progress, or are still under way, are not there.
+void remote_while_the_target_rests() {
+  Session s;
+  std::vector<uint8_t> source(65536);
+  for (uint64_t key = 1; key <= 40; ++key) {
+    const size_t most = static_cast<size_t>(std::min<uint64_t>(s.ep().attr().rma_max, 65536));
+    const Area a{128, std::min(key % 2 == 0 ? size_t{64} : size_t{65536}, most), key};
+    s.call(clear_area, a);
+    fill_pattern(source.data(), a.length, key);
+    s.partner().hold();
+    Op& op = s.pool().put();
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().put(s.raw(), source.data(), nullptr, s.remote().base() + a.offset,
+                               s.remote().get(), a.length, 0, raw);
+          });
+        },
+        "put");
+    ASSERT_GE(status, 0) << status_name(status);
+    for (const uint64_t end = now_ns() + 20'000'000; !op.done() && now_ns() < end;) s.ep().step();
+    const bool reported = op.done();
+    s.partner().start(judge_area, a);
+    const auto seen = s.partner().finish<Verdict>(nullptr);
+    if (reported) {
+      ASSERT_EQ(seen.data_at, a.length) << "REMOTE of a put of " << a.length
+                                        << " was reported, and the target does not have it yet";
+    }
+    s.partner().resume();
+    s.ep().finish(op, "a put to a peer that rested");
+    expect_area(s, a);
+  }
+}
+
 const Cases cases{
+    {"Rma", "remote_while_the_target_rests", kPut | kMemory | kProcess,
+     remote_while_the_target_rests},
     {"Rma", "put_edges", kPut | kMemory, put_edges},
     {"Rma", "get_edges", kGet | kMemory, get_edges},
     {"Rma", "random_sizes_up_to_4MiB", kPut | kMemory, random_large},

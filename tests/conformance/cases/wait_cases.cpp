@@ -142,6 +142,40 @@ void arm_sees_what_is_pending() {
   }
 }
 
+// Catches room that wakes nobody: the core sleeps on the descriptor while a post is at RETRY.
+void room_ends_the_sleep() {
+  constexpr uint32_t kMost = 300'000;
+  Session s({.memory = 0});
+  int fd = -1;
+  ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);
+  uint64_t sent = 0;
+  const auto post = [&] { return s.ops().am_short(s.raw(), sent, nullptr, 0, 0); };
+  for (uint32_t round = 0; round < 3; ++round) {
+    s.partner().hold();
+    // Full is what stays so for a while: room that clears by progress alone is no case for sleep.
+    const uint64_t patience = 50'000'000u * kSlowdown;
+    for (uint64_t until = now_ns() + patience; sent < kMost && now_ns() < until;) {
+      const cwy_status status = post();
+      if (status == CWY_OK) ++sent, until = now_ns() + patience;
+      ASSERT_TRUE(status == CWY_OK || status == CWY_RETRY) << status_name(status);
+      if (status == CWY_RETRY) s.ep().step();
+    }
+    s.partner().resume();
+    if (sent >= kMost) throw Skip{"a queue that becomes full"};
+    const Deadline deadline("room for a message to a peer that goes on", 30.0);
+    while (post() == CWY_RETRY) {
+      if (s.ep().progress() != 0) continue;
+      if (s.ep().module().arm(s.ep().get()) == CWY_OK) {
+        pollfd p{fd, POLLIN, 0};
+        ASSERT_EQ(poll(&p, 1, 5000), 1) << "a post is at RETRY, the peer goes on, and nothing ends "
+                                           "the sleep on the descriptor";
+      }
+      deadline.check();
+    }
+    ++sent;
+  }
+}
+
 // Catches a descriptor that stays readable for ever: a core that sleeps on it would spin.
 void idle_descriptor_is_quiet() {
   Session s({.memory = 0});
@@ -167,6 +201,7 @@ const Cases cases{
     {"Wait", "descriptor_is_readable_after_messages", kWaitFd | kShort | kProcess,
      descriptor_is_readable_after_messages},
     {"Wait", "arm_sees_what_is_pending", kWaitFd | kShort | kProcess, arm_sees_what_is_pending},
+    {"Wait", "room_ends_the_sleep", kWaitFd | kShort | kProcess, room_ends_the_sleep},
     {"Wait", "idle_descriptor_is_quiet", kWaitFd, idle_descriptor_is_quiet},
 };
 
