@@ -9,11 +9,11 @@
  * useful conduit offers am_short, am_medium and progress only.
  *
  * Rules that hold for every hot operation (normative text: causeway-conduit(7)):
- *  - it never blocks and never calls back into the core except through the cwyc_op it was given,
- *    services and, in am_* to oneself, the deliver upcall;
+ *  - it never blocks, and calls back into the core only to report operations that are pending (its
+ *    own or earlier ones), through services and, in am_* to oneself, the deliver upcall;
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
- *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
- *    progress() of the endpoint, from a later posting call on it, or from this call itself;
+ *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* that the operation has exactly once, from
+ *    inside progress() of the endpoint, from a later posting call on it, or from this call itself;
  *    op is NULL only where an operation cannot answer this: for messages with SRC_VOLATILE;
  *  - CWY_RETRY: nothing was posted, op is untouched;
  *  - any other value: nothing was posted and nothing will be.
@@ -42,23 +42,15 @@ enum {
   CWYC_DONE_REMOTE = 1u << 1  /* put: visible at the target; get/atomic: result is in memory */
 };
 
-/* What a network says of an operation beyond its status. Valid during the report. */
-typedef struct cwyc_detail {
-  cwy_head head;
-  int32_t code; /* the network's own number of an error, 0: none */
-  uint32_t reserved;
-  const char* text; /* one line about it, without a period; NULL: none */
-} cwyc_detail;
-
 /* One pending operation. Owned by the caller, who keeps it at one address until CWYC_DONE_REMOTE
  * (or, for active messages, CWYC_DONE_LOCAL) was reported. It never grows: callers of every minor
  * make it. */
 typedef struct cwyc_op {
   /* Called by the conduit. `what` is a mask of CWYC_DONE_*; each bit is reported exactly once.
    * On an error status every bit not yet reported is reported together. After the last bit the
-   * conduit does not touch the op. Runs on the thread that makes progress; does not communicate.
-   * `detail` is NULL where there is nothing to add, as after every success. */
-  void (*fn)(struct cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail);
+   * conduit does not touch the op. Runs on a thread that is inside the endpoint; does not
+   * communicate. `detail` is NULL where there is nothing to add, as after every success. */
+  void (*fn)(struct cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail);
   /* The conduit's while the operation is pending, so that it needs no allocation of its own:
    * `state` for what is still to be reported, and `scratch`, large enough for the largest
    * libfabric context, a work-request link, a list node. */
@@ -86,11 +78,10 @@ typedef struct cwyc_conn {
 
 /* Flags of hot operations. The low 16 bits change what a call means: one that a later minor adds is
  * set only for an endpoint that says that it understands it. The high 16 bits are hints, which a
- * conduit may ignore; the two highest are the core's own. */
+ * conduit may ignore; the three highest are the core's own. */
 enum {
   CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
-  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning (puts over 512 bytes: may be later) */
-  CWYC_IMMEDIATE = 1u << 16    /* answer CWY_RETRY rather than do expensive work to make room */
+  CWYC_SRC_VOLATILE = 1u << 1  /* copy the source before returning (puts over 512 bytes: may be later) */
 };
 
 typedef struct cwyc_atomic {
@@ -99,7 +90,6 @@ typedef struct cwyc_atomic {
   uint64_t operand1;  /* in the low bytes, in the representation of the data type */
   uint64_t operand2;  /* compare-and-swap: the new value */
   void* result;       /* fetching operations: receives the previous value; else NULL */
-  cwyc_mem* result_mem;
   uint32_t dt;     /* CWY_DT_* */
   uint32_t opcode; /* CWY_OP_* */
 } cwyc_atomic;
@@ -244,7 +234,6 @@ typedef struct cwyc_class_attr {
   uint64_t iov_max;
   uint64_t atomic_ops[16];
   uint64_t speed;
-  uint64_t reserved[4];
 } cwyc_class_attr;
 
 /* ---- upcalls ------------------------------------------------------------------------------ */
@@ -330,7 +319,6 @@ typedef struct cwyc_device {
   uint32_t state;    /* CWYC_DEVICE_*; one that is DOWN need not open */
   uint32_t ports;    /* of the adapter, 0: unknown */
   uint32_t port;     /* which of them this is, from 1; 0: unknown, or all */
-  uint64_t reserved[4];
 } cwyc_device;
 
 typedef void (*cwyc_device_fn)(void* arg, const cwyc_device* device);
@@ -344,7 +332,6 @@ typedef struct cwyc_domain_params {
   const char* vnis;            /* SLINGSHOT_VNIS */
   const char* service_ids;     /* SLINGSHOT_SVC_IDS */
   const char* service_devices; /* SLINGSHOT_DEVICES: those of these services, in their order */
-  uint64_t reserved[4];
 } cwyc_domain_params;
 
 /* ---- the module --------------------------------------------------------------------------- */
@@ -385,7 +372,7 @@ typedef struct cwyc_module {
   /* Under CAP_WIRING: writes what that process needs to connect to this endpoint; *len as in
    * ep_address. Called before either side connects; answers the same for the same process. */
   cwy_status (*wiring)(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err);
-  /* From now on several threads may enter (1) or not (0). */
+  /* From now on several threads may enter: multithreaded is 1. */
   cwy_status (*ep_threads)(cwyc_ep* ep, uint32_t multithreaded);
 
   /* Can this domain talk to that peer? CWY_OK, or CWY_ERR_UNREACHABLE with err->text as the

@@ -9,7 +9,8 @@
  *
  * Within a major version structures only grow at the end, and never into padding. A reader of a
  * structure looks at `head.struct_size` before it touches a member added by a later minor.
- * Structures without a head never grow. Members called `reserved` are 0, and nobody reads them.
+ * Structures without a head never grow. Members called `reserved` are 0; a later minor may name one,
+ * and 0 goes on meaning what it meant. A caller zeroes what it gives a callee to fill, but the head.
  */
 #ifndef CAUSEWAY_PLUGIN_H
 #define CAUSEWAY_PLUGIN_H
@@ -36,7 +37,7 @@ typedef struct cwy_head {
 #define CWY_HEAD(T) \
   { (uint32_t)sizeof(T), CWY_PLUGIN_MAJOR, CWY_PLUGIN_MINOR }
 
-/* Every call's answer. Non-negative values are not errors. */
+/* Every call's answer. OK, INPROGRESS and RETRY are no errors; what has no name here is one. */
 typedef int32_t cwy_status;
 enum {
   CWY_OK = 0,                  /* done; nothing will be reported later */
@@ -60,6 +61,15 @@ typedef struct cwy_err {
   uint32_t reserved;
   char text[496];
 } cwy_err;
+
+/* What a network or a driver says of an operation beyond its status. Valid during the report, and
+ * looked at beside an error only. */
+typedef struct cwy_detail {
+  cwy_head head;
+  int32_t code; /* the library's own number of an error, 0: none */
+  uint32_t reserved;
+  const char* text; /* one line about it, without a period; NULL: none */
+} cwy_detail;
 
 /* Names one incarnation of one process of the job. A rank that died and was replaced has a
  * larger epoch; anything that arrives under an older epoch is dropped by the receiver. */
@@ -121,14 +131,16 @@ typedef struct cwy_memref {
 
 /* Data types and operations of atomics and reductions, one bit each: the values of the client
  * interface's GEX_DT_* and GEX_OP_*, so that no translation stands on the path. The operations from
- * FMIN to FXOR are the first ten in the same order, fetching. */
+ * FMIN to FXOR are the first ten in the same order, fetching. The client's own (USER) are those of
+ * reductions alone. */
 enum {
   CWY_DT_I32 = 1u << 0,
   CWY_DT_U32 = 1u << 1,
   CWY_DT_I64 = 1u << 2,
   CWY_DT_U64 = 1u << 3,
   CWY_DT_FLT = 1u << 4,
-  CWY_DT_DBL = 1u << 5
+  CWY_DT_DBL = 1u << 5,
+  CWY_DT_USER = 1u << 6
 };
 enum {
   CWY_OP_MIN = 1u << 0,
@@ -155,7 +167,9 @@ enum {
   CWY_OP_CAS = 1u << 21,  /* compare and swap, without a result */
   CWY_OP_SWAP = 1u << 22,
   CWY_OP_GET = 1u << 23,
-  CWY_OP_FCAS = 1u << 24  /* compare and swap that fetches */
+  CWY_OP_FCAS = 1u << 24, /* compare and swap that fetches */
+  CWY_OP_USER = 1u << 25,
+  CWY_OP_USER_NC = 1u << 26 /* one that does not commute */
 };
 
 /* Options of one configured plugin instance. Values have been checked against the manifest's
@@ -168,12 +182,9 @@ typedef struct cwy_job {
   uint32_t rank;         /* of this process */
   uint32_t size;         /* ranks in the job */
   uint32_t epoch;        /* of this process */
-  uint32_t host_count;   /* hosts in the job */
-  uint32_t host_index;   /* of this host, 0 .. host_count-1 */
   uint32_t local_count;  /* ranks of the job on this host */
   uint32_t local_index;  /* of this process among them, by increasing rank */
   uint32_t cpu_count;    /* processors this process may run on */
-  const uint32_t* local_ranks; /* their ranks, increasing; local_count entries */
   uint64_t host_id;      /* equal exactly for ranks that run on one operating system instance */
   const char* job_id;    /* printable, unique among jobs of this host, at most 63 bytes */
   const char* session_dir; /* private directory of the job on this host, swept afterwards; or "" */

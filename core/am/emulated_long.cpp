@@ -13,6 +13,7 @@
 #include "am/peer_memory.h"
 #include "am/send.h"
 #include "base/invariant.h"
+#include "connection/post_flags.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
 #include "progress/retry_queue.h"
@@ -104,7 +105,7 @@ cwy_status continue_long(LongSend&& begun, uint32_t flags, cwyc_op* op) {
     finish_later(std::move(begun));
     return CWY_INPROGRESS;
   }
-  if (flags & CWYC_IMMEDIATE) {
+  if (flags & kImmediate) {
     begun.copy = std::make_unique_for_overwrite<char[]>(begun.length);
     std::memcpy(begun.copy.get(), begun.payload, begun.length);
     begun.payload = begun.copy.get();

@@ -14,6 +14,7 @@
 #include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
+#include "connection/post_flags.h"
 #include "connection/word.h"
 #include "kinds/places.h"
 #include "object/endpoint.h"
@@ -80,7 +81,7 @@ cwy_status take_buffer(const PrepareCall& call, size_t room, NegotiatedSend& sd)
 cwy_status acquire(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
   cwyc_conn* conn = am_connection(call.peer);
   if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
-  const uint32_t flags = lane(call.kind) | (conduit_flags(call.flags) & CWYC_IMMEDIATE);
+  const uint32_t flags = lane(call.kind);
   const bool immediate = (call.flags & GEX_FLAG_IMMEDIATE) != 0;
   const bool from_client = call.client_buf != nullptr;
   sd.conn = conn;
@@ -215,9 +216,9 @@ template <typename Completion>
 cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, uint64_t word,
                             void* dest, ThreadState& thread) {
   Completion completion(call.name, thread, sd.lc_opt);
-  const uint32_t flags =
-      lane(sd.kind) | (conduit_flags(sd.flags) & (CWYC_SRC_VOLATILE | kAnywhere | kUnbound)) |
-      (conduit_flags(call.flags) & CWYC_IMMEDIATE) | completion.flags(call.flags);
+  const uint32_t flags = lane(sd.kind) |
+                         (conduit_flags(sd.flags) & (CWYC_SRC_VOLATILE | kAnywhere | kUnbound)) |
+                         (conduit_flags(call.flags) & kImmediate) | completion.flags(call.flags);
   const cwy_status status = post(sd, call.flags, [&] {
     if (!is_medium(sd.kind)) {
       return post_long(sd.conn, word, call.args, call.nargs, sd.cwy_addr, call.nbytes, dest, flags,
@@ -237,7 +238,7 @@ cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, ui
 cwy_status post_from_buffer(const CommitCall& call, const NegotiatedSend& sd, uint64_t word,
                             void* dest) {
   const uint32_t flags = lane(sd.kind) | (conduit_flags(sd.flags) & (kAnywhere | kUnbound)) |
-                         (conduit_flags(call.flags) & CWYC_IMMEDIATE);
+                         (conduit_flags(call.flags) & kImmediate);
   const cwy_status status = post(sd, call.flags, [&] {
     if (!is_medium(sd.kind)) {
       return post_long(sd.conn, word, call.args, call.nargs, sd.buffer->data(), call.nbytes, dest,

@@ -65,7 +65,7 @@ inline cwyc_conn* am_connection(Peer& peer) {
 // A client's flags as the conduit's; replies add their lane.
 inline uint32_t conduit_flags(gex_Flags_t flags) {
   uint32_t out = 0;
-  if (flags & GEX_FLAG_IMMEDIATE) out |= CWYC_IMMEDIATE;
+  if (flags & GEX_FLAG_IMMEDIATE) out |= kImmediate;
   if (flags & GEX_FLAG_LC_COPY_YES) out |= CWYC_SRC_VOLATILE;
   // For longs; conduits ignore these.
   if (flags & GEX_FLAG_PEER_SEG_UNKNOWN) out |= kUnbound | kAnywhere;

@@ -27,7 +27,7 @@ SendBuffer* of_op(cwyc_op* op) {
   return reinterpret_cast<SendBuffer*>(op);
 }
 
-void sent(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail* detail) {
+void sent(cwyc_op* op, uint32_t, cwy_status status, const cwy_detail* detail) {
   if (status != CWY_OK) return operation_failed(status, detail);
   give_send_buffer(of_op(op));
 }

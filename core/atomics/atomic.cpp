@@ -116,22 +116,16 @@ Resolved resolve(const AtomicCall& call) {
 
 // ---- the mechanisms ----
 
-cwyc_atomic request_for(const Resolved& r, cwyc_conn* conn) {
+cwyc_atomic request_for(const Resolved& r) {
   cwyc_atomic a{};
   a.head = CWY_HEAD(cwyc_atomic);
   a.raddr = reinterpret_cast<uint64_t>(r.addr);
   a.operand1 = r.call.operand1;
   a.operand2 = r.call.operand2;
   a.result = r.result;
-  if (r.result != nullptr)
-    a.result_mem = local_registration(*r.peer.ep, conn, r.result, dt_size(r.call.dt));
   a.dt = r.call.dt;
   a.opcode = r.call.opcode;
   return a;
-}
-
-uint32_t conduit_flags(const Resolved& r) {
-  return r.call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0;
 }
 
 // Does the conduit perform it as the owner's processor would? Then it mixes with processors.
@@ -150,9 +144,9 @@ cwy_status post_by_processor(const Resolved& r, cwyc_op* op) {
   }
   const Connection& c = Connection::of(conn);
   cwyc_rkey* const rkey = c.rkey.load(std::memory_order_acquire);
-  const cwyc_atomic a = request_for(r, conn);
+  const cwyc_atomic a = request_for(r);
   if (performs_like_processor(c, r, rkey)) {
-    const cwy_status status = conn->ops->atomic(conn, &a, rkey, conduit_flags(r), op);
+    const cwy_status status = conn->ops->atomic(conn, &a, rkey, 0, op);
     if (status != CWY_ERR_UNSUPPORTED) return status;  // else memory that it does not map
   }
   return emulated_atomic(conn, &a, nullptr, 0, op);
@@ -170,8 +164,8 @@ cwy_status post_by_adapter(const Resolved& r, cwyc_op* op) {
           "and publish a segment there, or set atomics.mechanism to cpu",
           c->cep->conduit->name(), r.peer.rank);
   }
-  const cwyc_atomic a = request_for(r, &c->conn);
-  return c->conn.ops->atomic(&c->conn, &a, rkey, conduit_flags(r), op);
+  const cwyc_atomic a = request_for(r);
+  return c->conn.ops->atomic(&c->conn, &a, rkey, 0, op);
 }
 
 cwy_status post_once(const Resolved& r, cwyc_op* op) {

@@ -34,7 +34,6 @@ void add_scores(Hash& hash, const cwyl_candidate& c) {
   cwyl_shape shape{};
   shape.head = CWY_HEAD(cwyl_shape);
   shape.operation = c.operation;
-  shape.memkind_classes = 1u << CWY_MEM_HOST;
   shape.scratch_bytes = 1 << 16;
   for (uint32_t team = 1; team <= 4096; team *= 4) {
     for (uint64_t bytes = 1; bytes <= 1ull << 28; bytes *= 16) {
@@ -60,9 +59,8 @@ std::string make_digest() {
   Hash hash;
   for (const CollectiveTable::Candidate& c : context().collectives().candidates()) {
     const cwyl_candidate& a = *c.algorithm;
-    hash.add(fmt::format("{} {} {} {} {} {}-{} {}-{} {}", c.plugin, c.version, a.name, a.operation,
-                         a.keeps_order, a.min_bytes, a.max_bytes, a.min_team, a.max_team,
-                         a.memkind_classes));
+    hash.add(fmt::format("{} {} {} {} {} {}-{} {}-{}", c.plugin, c.version, a.name, a.operation,
+                         a.keeps_order, a.min_bytes, a.max_bytes, a.min_team, a.max_team));
     add_scores(hash, a);
   }
   return fmt::format("{:016x}", hash.value());

@@ -14,8 +14,7 @@ namespace {
 bool fits(const cwyl_candidate& c, const cwyl_shape& shape) {
   return c.operation == shape.operation && shape.bytes >= c.min_bytes &&
          shape.bytes <= c.max_bytes && shape.team_size >= c.min_team &&
-         shape.team_size <= c.max_team && (!(shape.flags & CWYL_NEED_ORDER) || c.keeps_order) &&
-         (shape.memkind_classes & ~c.memkind_classes) == 0;
+         shape.team_size <= c.max_team && (!(shape.flags & CWYL_NEED_ORDER) || c.keeps_order);
 }
 
 // "plugin/algorithm", "plugin/*", "algorithm", "*/algorithm" or "*".

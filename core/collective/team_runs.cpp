@@ -163,7 +163,6 @@ void TeamRuns::describe() {
   describe_domains();
   info_.host_count = static_cast<uint32_t>(hosts.size());
   info_.host_of = host_of_.data();
-  info_.memkind_classes = 1u << CWY_MEM_HOST;
   info_.scratch_bytes = scratch_;
   info_.signals = kSignals;
   // A message that carries a put must fit into what every pair can send at once.
@@ -210,7 +209,6 @@ const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
   shape.flags = args.flags;
   shape.team_size = info_.size;
   shape.nbrhd_count = info_.nbrhd_count;
-  shape.memkind_classes = info_.memkind_classes;
   shape.dt = args.dt;
   shape.opcode = args.opcode;
   shape.bytes = bytes;

@@ -51,6 +51,13 @@ cwyc_class_attr class_of_table(const ConduitEp& cep, const cwyc_ep_attr& told, u
     out.speed = told.speed;
   }
   out.caps &= ~uint64_t{CWYC_CAPS_OF_EP};
+  // A promise about an entry that is not there is none.
+  uint64_t of_entries = 0, offered = 0;
+  for_each_operation([&]<typename Each>(const Each& operation) {
+    of_entries |= operation.capability;
+    if (cep.conduit->plugin().ops[table].*Each::member != nullptr) offered |= operation.capability;
+  });
+  out.caps &= offered | ~of_entries;
   // A right that serves several peers is not the memory of one.
   if (cep.conduit->plugin().lacks_direct || (told.caps & CWYC_CAP_SHARED_KEYS) != 0)
     out.caps &= ~uint64_t{CWYC_CAP_DIRECT};
@@ -114,8 +121,8 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
       configured_(std::move(configured)) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_domain_params params{
-      CWY_HEAD(cwyc_domain_params),  device().name.c_str(),         {}, exported("SLINGSHOT_VNIS"),
-      exported("SLINGSHOT_SVC_IDS"), exported("SLINGSHOT_DEVICES"), {}};
+      CWY_HEAD(cwyc_domain_params), device().name.c_str(),         {},
+      exported("SLINGSHOT_VNIS"),   exported("SLINGSHOT_SVC_IDS"), exported("SLINGSHOT_DEVICES")};
   job_key.copy(reinterpret_cast<char*>(params.job_key), sizeof params.job_key);
   const SignalKeeper keeper;
   const auto open = [&] {

@@ -190,7 +190,6 @@ JobFacts::JobFacts(const Bootstrap& bootstrap)
   facts_.rank = bootstrap.rank();
   facts_.size = bootstrap.size();
   facts_.epoch = bootstrap.epoch();
-  facts_.host_count = 1;
   facts_.cpu_count = usable_cpus();
   facts_.job_id = job_id_.c_str();
   facts_.session_dir = session_dir_.c_str();
@@ -204,7 +203,6 @@ void JobFacts::set_own_card(const Card& card) {
 }
 
 void JobFacts::publish_local_ranks() {
-  facts_.local_ranks = local_ranks_.data();
   facts_.local_count = static_cast<uint32_t>(local_ranks_.size());
   for (uint32_t i = 0; i < facts_.local_count; ++i)
     if (local_ranks_[i] == facts_.rank) facts_.local_index = i;
@@ -239,8 +237,8 @@ void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_m
       if (card.cpus_id == own.cpus_id) ++sharers_;
     }
   }
-  facts_.host_count = static_cast<uint32_t>(hosts.size());
-  facts_.host_index = hosts.at(own.host_id);
+  host_set_size_ = static_cast<uint32_t>(hosts.size());
+  host_set_rank_ = hosts.at(own.host_id);
   publish_local_ranks();
   host_ = rank_list(local_ranks_);
 }

@@ -109,8 +109,8 @@ class JobFacts {
   // the cards are there. Sets that overlap in part count as different.
   bool crowded() const { return sharers_ > facts_.cpu_count; }
   uint32_t ranks_per_cpu() const { return std::max(sharers_ / facts_.cpu_count, 1u); }
-  uint32_t host_set_size() const { return facts_.host_count; }
-  uint32_t host_set_rank() const { return facts_.host_index; }
+  uint32_t host_set_size() const { return host_set_size_; }
+  uint32_t host_set_rank() const { return host_set_rank_; }
 
  private:
   cwy_job facts_{};
@@ -123,6 +123,7 @@ class JobFacts {
   std::vector<uint32_t> nbrhd_of_;
   std::vector<RankInfo> nbrhd_, host_;
   uint32_t nbrhd_index_ = 0, host_index_ = 0, nbrhd_set_size_ = 1, nbrhd_set_rank_ = 0;
+  uint32_t host_set_size_ = 1, host_set_rank_ = 0;
   bool can_map_ = false;
 
   void publish_local_ranks();

@@ -33,7 +33,7 @@ struct ConnectOp {
   std::string why;  // of a failure, as the conduit says it; empty: it says nothing
   // When its silence is told of, once. Under the connect mutex.
   uint64_t patience_until_ns = UINT64_MAX;
-  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
+  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail*);
 };
 
 // A connection of a peer in one conduit. The conduit's bytes follow the structure.

@@ -27,11 +27,12 @@ namespace {
 std::mutex g_device_mutex;
 std::vector<std::weak_ptr<Device>> g_devices;
 
-void copied(cwym_op* op, cwy_status status) {
+void copied(cwym_op* op, cwy_status status, const cwy_detail* detail) {
   auto& copy = *reinterpret_cast<PendingCopy*>(op);
+  if (status != CWY_OK) copy.device->copy_failed(status, detail, copy.dst, copy.src, copy.length);
   copy.device->pending.fetch_sub(1, std::memory_order_relaxed);
   device_copies.fetch_sub(1, std::memory_order_relaxed);
-  copy.fn(copy, status);
+  copy.fn(copy);
 }
 
 MemkindPlugin& plugin_named(const std::string& name) {
@@ -181,7 +182,7 @@ Device::~Device() {
 
 cwy_status Device::copy(void* dst, const void* src, size_t length, cwym_op* op) {
   const cwy_status status = module().copy(kind_, dst, src, length, op);
-  if (is_error(status) && status != CWY_RETRY) copy_failed(status, dst, src, length);
+  if (is_error(status) && status != CWY_RETRY) copy_failed(status, nullptr, dst, src, length);
   return status;
 }
 
@@ -194,7 +195,6 @@ namespace {
 struct BlockingCopy : PendingCopy {
   // Release by whoever runs the report, acquire by the waiter: the bytes are there.
   std::atomic<bool> done{false};
-  cwy_status status = CWY_OK;
 };
 
 }  // namespace
@@ -202,10 +202,8 @@ struct BlockingCopy : PendingCopy {
 void Device::copy_now(void* dst, const void* src, size_t length) {
   if (length == 0) return;
   BlockingCopy copy;
-  copy.fn = [](PendingCopy& self, cwy_status status) {
-    auto& own = static_cast<BlockingCopy&>(self);
-    own.status = status;
-    own.done.store(true, std::memory_order_release);
+  copy.fn = [](PendingCopy& self) {
+    static_cast<BlockingCopy&>(self).done.store(true, std::memory_order_release);
   };
   cwy_status status = start_copy(*this, dst, src, length, copy);
   while (status == CWY_RETRY) {
@@ -215,10 +213,10 @@ void Device::copy_now(void* dst, const void* src, size_t length) {
   if (status == CWY_OK) return;
   while (!copy.done.load(std::memory_order_acquire))
     if (progress() == 0) ::sched_yield();
-  if (copy.status != CWY_OK) copy_failed(copy.status, dst, src, length);
 }
 
-void Device::copy_failed(cwy_status status, const void* dst, const void* src, size_t length) {
+void Device::copy_failed(cwy_status status, const cwy_detail* detail, const void* dst,
+                         const void* src, size_t length) {
   const char* advice = "";
   if (status == CWY_ERR_DEVICE_FAILED) {
     advice = ": the device is lost; look into the kernel's log";
@@ -227,8 +225,11 @@ void Device::copy_failed(cwy_status status, const void* dst, const void* src, si
         ": one of them is not allocated (any more); memory of the client's must stay until "
         "gex_Segment_Destroy()";
   }
-  fatal("memory kind", "{}: a copy of {} bytes from {} to {} failed with {}{}", name_, length, src,
-        dst, status_name(status), advice);
+  std::string driver;
+  if (detail != nullptr && detail->text != nullptr)
+    driver = fmt::format(" ({})", given(detail->text, ""));
+  fatal("memory kind", "{}: a copy of {} bytes from {} to {} failed with {}{}{}", name_, length,
+        src, dst, status_name(status), driver, advice);
 }
 
 cwy_status start_copy(Device& device, void* dst, const void* src, size_t length,

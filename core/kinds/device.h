@@ -91,7 +91,8 @@ class Device : public std::enable_shared_from_this<Device> {
   uint32_t progress();
 
   // Ends the job: a copy was refused or failed.
-  [[noreturn]] void copy_failed(cwy_status status, const void* dst, const void* src, size_t length);
+  [[noreturn]] void copy_failed(cwy_status status, const cwy_detail* detail, const void* dst,
+                                const void* src, size_t length);
 
   // Copies under way. Relaxed: a hint whether to ask the kind.
   std::atomic<uint32_t> pending{0};
@@ -106,12 +107,12 @@ class Device : public std::enable_shared_from_this<Device> {
   std::shared_ptr<BouncePool> bounces_[2], peer_bounces_[2];
 };
 
-// A pending copy that counts in Device::pending. `fn` as cwym_op's; runs inside progress of any
-// thread, so it only notes what happened.
+// A pending copy that counts in Device::pending. `fn` is called when it is done, inside progress of
+// any thread, so it only notes that. A copy that fails ends the job.
 struct PendingCopy {
   cwym_op op{};  // first: the kind's report finds the object by its address
   Device* device = nullptr;
-  void (*fn)(PendingCopy& self, cwy_status status) = nullptr;
+  void (*fn)(PendingCopy& self) = nullptr;
   void* dst = nullptr;
   const void* src = nullptr;
   size_t length = 0;

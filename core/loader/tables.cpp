@@ -128,6 +128,8 @@ void check_module(const cwym_module& module) {
   required.need(module.query, "query");
   required.need(module.who_owns, "who_owns");
   required.need(module.copy, "copy");
+  if (module.pin_host != nullptr) required.need(module.unpin_host, "unpin_host (beside pin_host)");
+  if (module.unpin_host != nullptr) required.need(module.pin_host, "pin_host (beside unpin_host)");
   if (module.alloc != nullptr) required.need(module.release, "release (beside alloc)");
   if (module.import_mem != nullptr)
     required.need(module.import_close, "import_close (beside import_mem)");

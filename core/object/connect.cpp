@@ -228,7 +228,7 @@ void open_right(Peer& peer, Connection& c, bool may_be_gone) {
 
 }  // namespace
 
-void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail* detail) {
+void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status, const cwy_detail* detail) {
   auto* const it = reinterpret_cast<ConnectOp*>(op);
   if (status != CWY_OK && detail != nullptr) it->why = given(detail->text, "");
   it->status.store(status, std::memory_order_release);

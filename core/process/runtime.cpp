@@ -177,7 +177,7 @@ void Runtime::join_job() {
   collectives_ = own_collectives_.get();
   install_exit_signals();
   log_debug("process: joined job {}, {} of its {} ranks on this host, {} host(s); process {}",
-            facts.job_id, facts.local_count, facts.size, facts.host_count, ::getpid());
+            facts.job_id, facts.local_count, facts.size, job_->host_set_size(), ::getpid());
 }
 
 void Runtime::raise_mode(ThreadMode mode) {

@@ -124,9 +124,8 @@ uint32_t memory_of(const Endpoint& ep) {
   const Segment* segment = ep.segment();
   const uint32_t host = 1u << CWY_MEM_HOST;
   if (segment == nullptr || segment->device() == nullptr) return host;
-  constexpr uint32_t kSharedKind = 31;  // the bit of all further ones
-  const uint32_t kind = segment->device()->attr().kind_class;
-  return host | (kind < kSharedKind ? 1u << kind : CWYL_KINDS_OF_VENDORS);
+  constexpr uint32_t kSharedKind = 31;  // the bit of all further ones, vendors' among them
+  return host | 1u << std::min(segment->device()->attr().kind_class, kSharedKind);
 }
 
 Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, uint32_t id) {

@@ -5,6 +5,7 @@
 #include "base/call_arguments.h"
 #include "base/context.h"
 #include "base/fatal.h"
+#include "connection/post_flags.h"
 #include "connection/post_once.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
@@ -87,7 +88,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
     if (!elsewhere) require_remote_range(call.name, peer, remote, call.length);
     check_rma(call, peer, local, remote);
   }
-  uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
+  uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? kImmediate : 0);
   // A hint to conduits: what they copy is complete locally at once.
   if ((call.flags & GEX_FLAG_LC_COPY_YES) && call.operation == Operation::put)
     flags |= CWYC_SRC_VOLATILE;
@@ -142,7 +143,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
   if (__builtin_expect(status == CWY_RETRY, 0)) {
     WaiterFor waiter(wait_for(r.call, r.peer));
     while (status == CWY_RETRY) {
-      if (r.flags & CWYC_IMMEDIATE) {
+      if (r.flags & kImmediate) {
         poll_once();
         return CWY_RETRY;
       }

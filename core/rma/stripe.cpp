@@ -7,6 +7,7 @@
 
 #include "base/invariant.h"
 #include "connection/peer.h"
+#include "connection/post_flags.h"
 #include "connection/split.h"
 #include "progress/retry_queue.h"
 #include "rma/split_ops.h"
@@ -67,7 +68,7 @@ void give_back(Striped& s, uint32_t shares) {
   if (left == shares) delete &s;
 }
 
-void settle(Striped& s, uint32_t what, cwy_status status, const cwyc_detail* detail = nullptr) {
+void settle(Striped& s, uint32_t what, cwy_status status, const cwy_detail* detail = nullptr) {
   what &= bits_of(s);
   if (what == 0) return;
   if (status != CWY_OK) s.failure.note(status, detail);
@@ -76,7 +77,7 @@ void settle(Striped& s, uint32_t what, cwy_status status, const cwyc_detail* det
   give_back(s, static_cast<uint32_t>(__builtin_popcount(what)));
 }
 
-void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void report(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   settle(*reinterpret_cast<Piece*>(op)->whole, what, status, detail);
 }
 
@@ -138,14 +139,14 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
   s.put = put;
   s.rights = rights;
   // Pieces that wait for room still need the source, so local completion is reported, not promised.
-  s.flags = flags & ~(CWYC_SRC_VOLATILE | CWYC_IMMEDIATE);
+  s.flags = flags & ~(CWYC_SRC_VOLATILE | kImmediate);
   cut(s, part, static_cast<char*>(local), raddr, length);
   const auto pieces = static_cast<uint32_t>(s.pieces.size());
   const auto bits = static_cast<uint32_t>(__builtin_popcount(bits_of(s)));
   s.left.store((pieces + 1) * bits, std::memory_order_relaxed);  // not shared yet
   s.local_left.store(put ? pieces + 1 : 0, std::memory_order_relaxed);
   s.remote_left.store(pieces + 1, std::memory_order_relaxed);
-  const cwy_status status = post_pieces(s, s.flags | (flags & CWYC_IMMEDIATE));
+  const cwy_status status = post_pieces(s, s.flags | (flags & kImmediate));
   if (status != CWY_OK && s.posted == 0) return status;  // nothing has gone out
   owned.release();
   if (status == CWY_RETRY) {

@@ -23,7 +23,7 @@ void Chunk::passed() {
 }
 
 // True: the transfer ends. False: the job ends, and the stage stays open until then.
-bool Chunk::failed(cwy_status status, const cwyc_detail* detail) {
+bool Chunk::failed(cwy_status status, const cwy_detail* detail) {
   if (broken == nullptr || !context().survives_failures()) {
     operation_failed(status, detail);
     return false;
@@ -49,12 +49,11 @@ cwy_status Chunk::move(Device* device, void* dst, const void* src) {
   return settle(start_copy(*device, dst, src, bytes, copy));
 }
 
-void Chunk::copied(PendingCopy& copy, cwy_status status) {
-  if (status != CWY_OK) copy.device->copy_failed(status, copy.dst, copy.src, copy.length);
+void Chunk::copied(PendingCopy& copy) {
   reinterpret_cast<Chunk*>(&copy)->passed();
 }
 
-void Chunk::transferred(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void Chunk::transferred(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   Chunk& chunk = *reinterpret_cast<Chunk*>(reinterpret_cast<char*>(op) - offsetof(Chunk, op));
   if (status != CWY_OK && !chunk.failed(status, detail)) return;
   // acq_rel: the last report passes on what the others saw. A failure may tell both again.

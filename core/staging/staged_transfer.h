@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "connection/peer.h"
+#include "connection/post_flags.h"
 #include "kinds/device.h"
 #include "thread/first_failure.h"
 
@@ -89,9 +90,9 @@ struct Chunk {
 
  private:
   cwy_status settle(cwy_status status);
-  bool failed(cwy_status status, const cwyc_detail* detail);
-  static void copied(PendingCopy& copy, cwy_status status);
-  static void transferred(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
+  bool failed(cwy_status status, const cwy_detail* detail);
+  static void copied(PendingCopy& copy);
+  static void transferred(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail*);
 };
 
 class StagedTransfer {
@@ -99,7 +100,7 @@ class StagedTransfer {
   // `pool`: the pool of the chunks' bounce buffers, or NULL.
   StagedTransfer(const Ends& ends, std::shared_ptr<BouncePool> pool, cwyc_op* client)
       : ends_(ends), pool_(std::move(pool)), client_(client) {
-    ends_.flags &= ~uint32_t{CWYC_IMMEDIATE | CWYC_SRC_VOLATILE};
+    ends_.flags &= ~uint32_t{kImmediate | CWYC_SRC_VOLATILE};
   }
   virtual ~StagedTransfer() = default;
   StagedTransfer(const StagedTransfer&) = delete;

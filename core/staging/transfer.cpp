@@ -96,9 +96,8 @@ std::unique_ptr<DirectCopy> DirectCopy::begin(const Ends& e, cwyc_op* op) {
 
 cwy_status copy_directly(const Ends& e, Device& mover, cwyc_op* op) {
   auto copy = DirectCopy::begin(e, op);
-  copy->fn = [](PendingCopy& self, cwy_status status) {
+  copy->fn = [](PendingCopy& self) {
     const std::unique_ptr<DirectCopy> own(static_cast<DirectCopy*>(&self));
-    if (status != CWY_OK) own->device->copy_failed(status, own->dst, own->src, own->length);
     own->leave();
     own->client->fn(own->client, own->what, CWY_OK, nullptr);
   };
@@ -129,7 +128,7 @@ struct FlushedGet {
   size_t length = 0;
 
   static void report(cwyc_op* reported, uint32_t what, cwy_status status,
-                     const cwyc_detail* detail) {
+                     const cwy_detail* detail) {
     const std::unique_ptr<FlushedGet> own(reinterpret_cast<FlushedGet*>(reported));
     if (status == CWY_OK)
       status = own->device->module().flush(own->device->kind(), own->addr, own->length);

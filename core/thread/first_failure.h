@@ -14,7 +14,7 @@ namespace causeway {
 
 class FirstFailure {
  public:
-  void note(cwy_status status, const cwyc_detail* detail) {
+  void note(cwy_status status, const cwy_detail* detail) {
     if (claimed_.exchange(true, std::memory_order_relaxed)) return;  // only picks one
     if (detail != nullptr) {
       code_ = detail->code;
@@ -25,13 +25,13 @@ class FirstFailure {
   // CWY_OK: none.
   cwy_status status() const { return status_.load(std::memory_order_acquire); }
   // The detail of a failure; its text lives as long as this object.
-  cwyc_detail detail() const {
-    return {CWY_HEAD(cwyc_detail), code_, 0, text_.empty() ? nullptr : text_.c_str()};
+  cwy_detail detail() const {
+    return {CWY_HEAD(cwy_detail), code_, 0, text_.empty() ? nullptr : text_.c_str()};
   }
   // Reports `what` of the whole.
   void report(cwyc_op* op, uint32_t what) const {
     const cwy_status failure = status();
-    const cwyc_detail said = detail();
+    const cwy_detail said = detail();
     op->fn(op, what, failure, failure == CWY_OK ? nullptr : &said);
   }
 

@@ -17,7 +17,7 @@ Op* g_shared = nullptr;
 
 constexpr uint32_t kSlab = 64;
 
-void complete_explicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void complete_explicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwy_detail* detail) {
   if (status != CWY_OK) return operation_failed(status, detail);
   Op* op = Op::of(raw);
   if ((what & CWYC_DONE_LOCAL) && op->local_flag != nullptr)
@@ -26,7 +26,7 @@ void complete_explicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwy
   op->done.fetch_or(what, std::memory_order_release);
 }
 
-void complete_implicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void complete_implicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwy_detail* detail) {
   if (status != CWY_OK) return operation_failed(status, detail);
   Op* op = Op::of(raw);
   // Read first: unless this is the last report, another thread may make it and free the Op as
@@ -121,7 +121,7 @@ OpPool::~OpPool() {
   }
 }
 
-std::string failure_text(cwy_status status, const cwyc_detail* detail) {
+std::string failure_text(cwy_status status, const cwy_detail* detail) {
   std::string text = fmt::format("an operation failed with {}", status_name(status));
   if (detail == nullptr) return text;
   if (detail->text != nullptr) text += ": " + one_line(detail->text);
@@ -129,7 +129,7 @@ std::string failure_text(cwy_status status, const cwyc_detail* detail) {
   return text;
 }
 
-void operation_failed(cwy_status status, const cwyc_detail* detail) {
+void operation_failed(cwy_status status, const cwy_detail* detail) {
   const std::string text = failure_text(status, detail);
   if (status != CWY_ERR_PEER_FAILED) fatal_text("communication", text);
   if (context().survives_failures()) fatal_peer_lost("communication", text);

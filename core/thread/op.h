@@ -136,11 +136,11 @@ inline cwyc_op* take_over(uint64_t cookie) {
 }
 
 // The line about a failed operation; `detail` may be NULL.
-std::string failure_text(cwy_status status, const cwyc_detail* detail);
+std::string failure_text(cwy_status status, const cwy_detail* detail);
 
 // Ends the job: an operation failed (the specification makes that fatal, GASNet-1 1.6). Returns
 // where a peer is gone: the operation stays open, and the polls of who waits for it find out how the
 // peer went and end this process accordingly.
-void operation_failed(cwy_status status, const cwyc_detail* detail);
+void operation_failed(cwy_status status, const cwy_detail* detail);
 
 }  // namespace causeway

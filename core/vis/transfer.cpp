@@ -30,7 +30,7 @@ void enqueue_locked(VisTransfer* transfer) {
   vis_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
-void part_reported(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void part_reported(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   if (status != CWY_OK) return operation_failed(status, detail);
   Slot& slot = slot_of(op);
   slot.transfer->settle(slot, what);

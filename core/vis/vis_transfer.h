@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "connection/post_flags.h"
 #include "vis/transfer.h"
 
 namespace causeway {
@@ -64,7 +65,7 @@ class VisTransfer {
   void free_slot(Slot& slot);
   Outcome all_posted();
   Outcome send_notice();
-  uint32_t post_flags() const { return immediate_ && !begun_ ? CWYC_IMMEDIATE : 0; }
+  uint32_t post_flags() const { return immediate_ && !begun_ ? kImmediate : 0; }
   cwyc_conn* connected(std::atomic<cwyc_conn*>& which);
   cwy_status send_next(Slot& slot);
   cwy_status post_piece(Slot& slot);

@@ -27,8 +27,8 @@ typedef struct cwym_import cwym_import; /* another process's memory, opened here
  * grows: callers of every minor make it. */
 typedef struct cwym_op {
   /* Called by the kind, from progress(), exactly once after CWY_INPROGRESS; the kind does not touch
-   * the op after that. */
-  void (*fn)(struct cwym_op* op, cwy_status status);
+   * the op after that. `detail` is NULL where there is nothing to add. */
+  void (*fn)(struct cwym_op* op, cwy_status status, const cwy_detail* detail);
   /* The kind's while the copy is pending, as in cwyc_op. */
   uint64_t state;
   uint64_t scratch[8];
@@ -107,7 +107,7 @@ typedef struct cwym_module {
   /* Makes writes that a network did to this memory visible to the device, and the reverse. */
   cwy_status (*flush)(cwym_kind* kind, const void* addr, uint64_t length);
 
-  /* Page-locks host memory for fast copies, and undoes it. Optional. */
+  /* Page-locks host memory for fast copies, and undoes it. Optional; both or neither. */
   cwy_status (*pin_host)(cwym_kind* kind, void* addr, uint64_t length, cwy_err* err);
   cwy_status (*unpin_host)(cwym_kind* kind, void* addr);
 

@@ -37,8 +37,7 @@ CWY_MANIFEST(
     "api: '2.0'\n"
     "license: BSD-3-Clause\n"
     "summary: Active messages over Unix datagram sockets between processes of one host\n"
-    "options: {payload: {type: size, default: 8KiB, min: 512, max: 64KiB, help: Most bytes of a "
-    "medium}}\n");
+    "options: {payload: {type: size, default: 8KiB, min: 512, max: 64KiB, help: Of a medium}}\n");
 
 /* ---- 2. What travels, and our objects ------------------------------------------------------- */
 
@@ -173,8 +172,7 @@ static cwy_status send_message(cwyc_conn* conn, struct header* header, const int
   cwy_status status = send_to(conn->ep, link->peer, lane, header, payload);
   if (status == CWY_ERR_PEER_FAILED) status = peer_is_gone(conn->ep, link->peer);
   conn->ep->sent += status == CWY_OK;
-  conn->ep->retries += status == CWY_RETRY;
-  conn->ep->starved |= status == CWY_RETRY; /* told by arm */
+  if (status == CWY_RETRY) conn->ep->starved = 1, ++conn->ep->retries;
   return status;
 }
 
@@ -297,8 +295,7 @@ static cwy_status wait_fd(cwyc_ep* ep, int* fd) {
 static cwy_status arm(cwyc_ep* ep) {
   struct epoll_event event;
   const int busy = ep->starved || epoll_wait(ep->poll_fd, &event, 1, 0) != 0;
-  ep->starved = 0;
-  return busy ? CWY_RETRY : CWY_OK;
+  return ep->starved = 0, busy ? CWY_RETRY : CWY_OK;
 }
 
 /* ---- 5. Devices and domains ----------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-# cmake -DCOMMITTED=v1.0.txt -DCHECK=append_only.cmake -DSCRATCH=dir -P append_only_selftest.cmake
+# cmake -DCOMMITTED=v2.0.txt -DCHECK=append_only.cmake -DSCRATCH=dir -P append_only_selftest.cmake
 # Would catch: an append_only.cmake that cannot fail (there is only one committed layout so far).
 cmake_minimum_required(VERSION 3.25)
 file(READ ${COMMITTED} good)
@@ -24,6 +24,13 @@ endfunction()
 expect(OK "an appended constant" "constant CWY_FORM_IPC 8" "constant CWY_FORM_IPC 8\nconstant CWY_FORM_X 16")
 expect(OK "a grown structure" "struct cwy_job size [0-9]+" "struct cwy_job size 4000")
 expect(OK "a later minor" "CWY_PLUGIN_MINOR 0" "CWY_PLUGIN_MINOR 1")
+expect(OK "a member behind the others" "(struct cwy_job) size [0-9]+( align 8)" "\\1 size 4000\\2\n  3992    8 later: void*")
+expect(OK "a reserved member with a name" "(  +[0-9]+    8 priv: void[*]\n.*    4) reserved: unsigned int" "\\1 later: unsigned int")
+expect(OK "a part of a reserved member" "(  +[0-9]+)   16 reserved2: unsigned long [[]2[]]" "\\1    8 later: unsigned long")
+expect(BAD "a reserved member that is gone" "  +[0-9]+   16 reserved2: unsigned long [[]2[]]\n" "")
+expect(BAD "a structure without a head that has grown" "struct cwyc_op size [0-9]+" "struct cwyc_op size 400")
+expect(BAD "a member among the others" "(struct cwy_job) size [0-9]+( align 8)" "\\1 size 4000\\2\n    12    4 later: unsigned int")
+expect(BAD "another alignment" "(struct cwy_job size [0-9]+ align) 8" "\\1 16")
 expect(BAD "a shrunk structure" "struct cwy_job size [0-9]+" "struct cwy_job size 8")
 expect(BAD "a renumbered constant" "CWY_ERR_NOMEM -4" "CWY_ERR_NOMEM -5")
 expect(BAD "a removed constant" "constant CWY_ERR_NOMEM -4\n" "")

@@ -18,7 +18,7 @@ void dump_cwyl_team_info() {
   ABI_MEMBER(nbrhd_rank);
   ABI_MEMBER(nbrhd_ranks);
   ABI_MEMBER(host_count);
-  ABI_MEMBER(memkind_classes);
+  ABI_MEMBER(reserved);
   ABI_MEMBER(scratch_bytes);
   ABI_MEMBER(signals);
   ABI_MEMBER(put_max);
@@ -78,10 +78,8 @@ void dump_cwyl_shape() {
   ABI_MEMBER(flags);
   ABI_MEMBER(team_size);
   ABI_MEMBER(nbrhd_count);
-  ABI_MEMBER(memkind_classes);
   ABI_MEMBER(dt);
   ABI_MEMBER(opcode);
-  ABI_MEMBER(reserved);
   ABI_MEMBER(bytes);
   ABI_MEMBER(scratch_bytes);
   ABI_MEMBER(element_bytes);
@@ -101,8 +99,8 @@ void dump_cwyl_candidate() {
   ABI_MEMBER(max_bytes);
   ABI_MEMBER(min_team);
   ABI_MEMBER(max_team);
-  ABI_MEMBER(memkind_classes);
   ABI_MEMBER(state_bytes);
+  ABI_MEMBER(reserved);
   ABI_MEMBER(score);
   ABI_MEMBER(start);
   ABI_MEMBER(step);
@@ -125,7 +123,6 @@ void dump_constants() {
   ABI_CONSTANT(CWYL_BROADCAST);
   ABI_CONSTANT(CWYL_REDUCE_ONE);
   ABI_CONSTANT(CWYL_REDUCE_ALL);
-  ABI_CONSTANT(CWYL_KINDS_OF_VENDORS);
   ABI_CONSTANT(CWYL_NEED_ORDER);
   ABI_NAME(CWY_COLLECTIVE_INIT_NAME);
 }

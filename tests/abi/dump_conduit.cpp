@@ -6,14 +6,6 @@
 namespace causeway::abi {
 namespace {
 
-void dump_cwyc_detail() {
-  ABI_STRUCT(cwyc_detail);
-  ABI_MEMBER(head);
-  ABI_MEMBER(code);
-  ABI_MEMBER(reserved);
-  ABI_MEMBER(text);
-}
-
 void dump_cwyc_op() {
   ABI_STRUCT(cwyc_op);
   ABI_MEMBER(fn);
@@ -40,7 +32,6 @@ void dump_cwyc_atomic() {
   ABI_MEMBER(operand1);
   ABI_MEMBER(operand2);
   ABI_MEMBER(result);
-  ABI_MEMBER(result_mem);
   ABI_MEMBER(dt);
   ABI_MEMBER(opcode);
 }
@@ -123,7 +114,6 @@ void dump_cwyc_class_attr() {
   ABI_MEMBER(iov_max);
   ABI_MEMBER(atomic_ops);
   ABI_MEMBER(speed);
-  ABI_MEMBER(reserved);
 }
 
 void dump_cwyc_ep_params() {
@@ -177,7 +167,6 @@ void dump_cwyc_device() {
   ABI_MEMBER(state);
   ABI_MEMBER(ports);
   ABI_MEMBER(port);
-  ABI_MEMBER(reserved);
 }
 
 void dump_cwyc_domain_params() {
@@ -188,7 +177,6 @@ void dump_cwyc_domain_params() {
   ABI_MEMBER(vnis);
   ABI_MEMBER(service_ids);
   ABI_MEMBER(service_devices);
-  ABI_MEMBER(reserved);
 }
 
 void dump_cwyc_module() {
@@ -243,7 +231,6 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_DONE_LOCAL);
   ABI_CONSTANT(CWYC_DONE_REMOTE);
   ABI_CONSTANT(CWYC_LANE_REPLY);
-  ABI_CONSTANT(CWYC_IMMEDIATE);
   ABI_CONSTANT(CWYC_SRC_VOLATILE);
   ABI_CONSTANT(CWYC_SERIAL);
   ABI_CONSTANT(CWYC_MULTI);
@@ -254,6 +241,7 @@ void dump_constants() {
   ABI_CONSTANT(CWY_DT_U64);
   ABI_CONSTANT(CWY_DT_FLT);
   ABI_CONSTANT(CWY_DT_DBL);
+  ABI_CONSTANT(CWY_DT_USER);
   ABI_CONSTANT(CWY_OP_MIN);
   ABI_CONSTANT(CWY_OP_SUB);
   ABI_CONSTANT(CWY_OP_MULT);
@@ -279,6 +267,8 @@ void dump_constants() {
   ABI_CONSTANT(CWY_OP_SWAP);
   ABI_CONSTANT(CWY_OP_GET);
   ABI_CONSTANT(CWY_OP_FCAS);
+  ABI_CONSTANT(CWY_OP_USER);
+  ABI_CONSTANT(CWY_OP_USER_NC);
   ABI_CONSTANT(CWYC_CAP_PUT);
   ABI_CONSTANT(CWYC_CAP_GET);
   ABI_CONSTANT(CWYC_CAP_ATOMIC);
@@ -318,7 +308,6 @@ void dump_constants() {
 
 void dump_conduit() {
   dump_constants();
-  dump_cwyc_detail();
   dump_cwyc_op();
   dump_cwyc_conn();
   dump_cwyc_atomic();

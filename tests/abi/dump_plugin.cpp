@@ -21,6 +21,14 @@ void dump_cwy_err() {
   ABI_MEMBER(text);
 }
 
+void dump_cwy_detail() {
+  ABI_STRUCT(cwy_detail);
+  ABI_MEMBER(head);
+  ABI_MEMBER(code);
+  ABI_MEMBER(reserved);
+  ABI_MEMBER(text);
+}
+
 void dump_cwy_peer() {
   ABI_STRUCT(cwy_peer);
   ABI_MEMBER(rank);
@@ -49,12 +57,9 @@ void dump_cwy_job() {
   ABI_MEMBER(rank);
   ABI_MEMBER(size);
   ABI_MEMBER(epoch);
-  ABI_MEMBER(host_count);
-  ABI_MEMBER(host_index);
   ABI_MEMBER(local_count);
   ABI_MEMBER(local_index);
   ABI_MEMBER(cpu_count);
-  ABI_MEMBER(local_ranks);
   ABI_MEMBER(host_id);
   ABI_MEMBER(job_id);
   ABI_MEMBER(session_dir);
@@ -124,6 +129,7 @@ void dump_plugin() {
   dump_constants();
   dump_cwy_head();
   dump_cwy_err();
+  dump_cwy_detail();
   dump_cwy_peer();
   dump_cwy_memref();
   dump_cwy_job();

@@ -138,7 +138,7 @@ TEST(Event, ManyOutstanding) {
 // for an event's operation and for one of a region.
 TEST(EventDeathTest, AFailureSaysWhatTheNetworkSaid) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  const cwyc_detail detail{CWY_HEAD(cwyc_detail), 12, 0, "transport retry counter exceeded"};
+  const cwy_detail detail{CWY_HEAD(cwy_detail), 12, 0, "transport retry counter exceeded"};
   constexpr const char* kLine =
       "operation failed with .*: transport retry counter exceeded \\(code 12 of the network\\)";
   const auto fail = [&](Op* op) {

@@ -34,7 +34,7 @@ TEST_F(OwnPlugins, NullReachesNobodyAndSaysSo) {
   EXPECT_EQ(devices, std::vector<std::string>{"null"});
 
   cwyc_domain* domain = nullptr;
-  cwyc_domain_params where{CWY_HEAD(cwyc_domain_params), "mlx5_0", {}, "", "", "", {}};
+  cwyc_domain_params where{CWY_HEAD(cwyc_domain_params), "mlx5_0", {}, "", "", ""};
   EXPECT_EQ(null.domain_open(as_c(options.get()), &where, &domain, &err_), CWY_ERR_INVALID);
   where.device = "";
   ASSERT_EQ(null.domain_open(as_c(options.get()), &where, &domain, &err_), CWY_OK);

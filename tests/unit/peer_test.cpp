@@ -25,7 +25,7 @@ struct Calls {
 
 void answer(cwy_status status, const char* why = nullptr) {
   cwyc_op* const op = std::exchange(g_calls.connecting, nullptr);
-  const cwyc_detail detail{CWY_HEAD(cwyc_detail), 0, 0, why};
+  const cwy_detail detail{CWY_HEAD(cwy_detail), 0, 0, why};
   if (op != nullptr) op->fn(op, CWYC_DONE_REMOTE, status, why != nullptr ? &detail : nullptr);
 }
 cwy_status connect_slowly(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op* op, cwy_err*) {

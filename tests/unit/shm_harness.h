@@ -111,7 +111,6 @@ inline const cwyc_module* load_conduit(const char* name, uint32_t rank, uint32_t
   job.rank = job.local_index = rank;
   job.size = job.local_count = size;
   job.epoch = epoch;
-  job.host_count = 1;
   job.job_id = core().job_id.c_str();
   job.session_dir = "";
   const std::string path =
@@ -147,7 +146,7 @@ class Endpoint {
       : module_(module), options_(std::move(options)) {
     cwy_err err{};
     const auto* opts = reinterpret_cast<const cwy_options*>(&options_);
-    const cwyc_domain_params any{CWY_HEAD(cwyc_domain_params), "", {}, "", "", "", {}};
+    const cwyc_domain_params any{CWY_HEAD(cwyc_domain_params), "", {}, "", "", ""};
     if (module->domain_open(opts, &any, &domain_, &err) != CWY_OK) fail("domain_open", err);
     cwyc_ep_params params{};
     params.head = CWY_HEAD(cwyc_ep_params);

@@ -21,7 +21,7 @@ const cwy_services* job_services() {
   static cwy_job job = [] {
     cwy_job j{};
     j.head = CWY_HEAD(cwy_job);
-    j.size = j.local_count = j.epoch = j.host_count = j.cpu_count = 1;
+    j.size = j.local_count = j.epoch = j.cpu_count = 1;
     j.job_id = "wrapping-test";
     j.session_dir = "";
     return j;
@@ -40,7 +40,7 @@ const cwy_services* job_services() {
   return &table;
 }
 
-const cwyc_domain_params kAnyDevice{CWY_HEAD(cwyc_domain_params), "", {}, "", "", "", {}};
+const cwyc_domain_params kAnyDevice{CWY_HEAD(cwyc_domain_params), "", {}, "", "", ""};
 
 ConduitSpec spec_of(const std::string& name, const std::string& plugin,
                     std::map<std::string, std::string> options) {
@@ -107,7 +107,7 @@ class Talker {
     peer.peer = conn->peer;
     peer.same_process = peer.same_host = 1;
     cwyc_op op{};
-    op.fn = [](cwyc_op*, uint32_t, cwy_status, const cwyc_detail*) {};
+    op.fn = [](cwyc_op*, uint32_t, cwy_status, const cwy_detail*) {};
     connected = m.connect(ep_, conn, &peer, &op, &err);
     why = err.text;
   }
@@ -149,7 +149,7 @@ struct CountedOp {
   uint32_t seen = 0, reports = 0;
   cwy_status status = CWY_OK;
   CountedOp() {
-    op.fn = [](cwyc_op* raw, uint32_t what, cwy_status s, const cwyc_detail*) {
+    op.fn = [](cwyc_op* raw, uint32_t what, cwy_status s, const cwy_detail*) {
       auto* self = reinterpret_cast<CountedOp*>(raw);
       self->seen |= what;
       ++self->reports;

@@ -22,7 +22,6 @@ cwyl_shape team_shape(const World& world, uint32_t operation, uint32_t members, 
   shape.head = CWY_HEAD(cwyl_shape);
   shape.operation = operation;
   shape.team_size = members * hosts;
-  shape.memkind_classes = 1u << CWY_MEM_HOST;
   shape.scratch_bytes = world.config.collective_scratch;
   const bool reduces = operation == CWYL_REDUCE_ONE || operation == CWYL_REDUCE_ALL;
   shape.dt = reduces ? GEX_DT_DBL : 0;

@@ -1,8 +1,6 @@
 #include "probe_services.h"
 
 #include <chrono>
-#include <numeric>
-#include <vector>
 
 #include "base/log.h"
 #include "connection/job.h"
@@ -25,14 +23,11 @@ uint64_t monotonic_ns() {
 }
 
 const cwy_job* probe_job(uint32_t ranks) {
-  static std::vector<uint32_t> locals(ranks);
-  std::iota(locals.begin(), locals.end(), 0u);
   static cwy_job job{};
   job.head = CWY_HEAD(cwy_job);
   job.size = job.local_count = ranks;
-  job.epoch = job.host_count = 1;
+  job.epoch = 1;
   job.cpu_count = usable_cpus();
-  job.local_ranks = locals.data();
   job.host_id = Card::of_this_process().host_id;
   job.job_id = "probe";
   job.session_dir = "";

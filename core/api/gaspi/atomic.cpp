@@ -27,7 +27,7 @@ struct Pending {
   std::atomic<uint32_t> state{running};  // acq_rel: result and status come before
 };
 
-void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*) {
+void report(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail*) {
   if (!(what & CWYC_DONE_REMOTE)) return;
   auto* const p = reinterpret_cast<Pending*>(op);
   p->status = status;

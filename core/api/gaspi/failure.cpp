@@ -109,7 +109,7 @@ uint32_t take_changes(World& w) {
 }
 
 gaspi_return_t operation_error(World& w, uint32_t rank, uint32_t epoch, cwy_status status,
-                               const cwyc_detail* detail) {
+                               const cwy_detail* detail) {
   // Lost already, or disconnected by the program.
   if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
   if (status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE) {

@@ -46,7 +46,7 @@ void settle(Request* r) {
   r->batch->outstanding.fetch_sub(1, std::memory_order_release);
 }
 
-void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void report(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   auto* const r = reinterpret_cast<Request*>(op);
   if (__builtin_expect(status != CWY_OK, 0)) {
     r->batch->failed.store(true, std::memory_order_release);

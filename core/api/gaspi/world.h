@@ -186,7 +186,7 @@ uint32_t take_changes(World& world);
 // A conduit answered `status` for an operation with the process that `rank` was in `epoch`: the
 // error that the caller returns.
 gaspi_return_t operation_error(World& world, uint32_t rank, uint32_t epoch, cwy_status status,
-                               const cwyc_detail* detail = nullptr);
+                               const cwy_detail* detail = nullptr);
 
 // Connects; GASPI_TIMEOUT while the conduits are at it, GASPI_ERROR when it cannot be.
 gaspi_return_t try_connect(World& world, uint32_t rank);

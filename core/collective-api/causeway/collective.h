@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A collective plugin lists algorithms (*candidates*), each for one operation and a range of
- * sizes, team sizes and memory kinds. The core picks one per call as a pure function of facts
+ * sizes and of team sizes. The core picks one per call as a pure function of facts
  * that all members of the team share, and drives it as a state machine: start() then step()
  * until it answers CWY_OK. A state machine never blocks, never polls and reaches its team only
  * through `cwyl_team_services`. Normative text: causeway-collective(7).
@@ -21,10 +21,6 @@ typedef uint32_t cwyl_operation;
 enum { CWYL_BARRIER = 0, CWYL_BROADCAST = 1, CWYL_REDUCE_ONE = 2, CWYL_REDUCE_ALL = 3 };
 /* How many there are in this minor. */
 #define CWYL_OPERATIONS UINT32_C(4)
-
-/* Masks of memory kinds have the bit 1 << cwy_memkind_class for each. Classes from 31 on, vendors'
- * among them, share the last bit. */
-#define CWYL_KINDS_OF_VENDORS (UINT32_C(1) << 31)
 
 /* Order in which operands may be combined. */
 enum {
@@ -45,13 +41,13 @@ typedef struct cwyl_team_info {
   uint32_t nbrhd_rank;         /* (own) position among them, by team rank */
   const uint32_t* nbrhd_ranks; /* (own) their team ranks, increasing */
   uint32_t host_count;
-  uint32_t memkind_classes; /* mask of the kinds of memory bound by the members */
-  uint64_t scratch_bytes;   /* of scratch per member: the smallest over the members */
-  uint64_t signals;         /* signal slots per operation, at least 64 */
-  uint64_t put_max;         /* most bytes of one put_signal, equal on all members, at least 512 */
-  const uint32_t* host_of;  /* per team rank: index of its host, numbered like neighborhoods */
-  uint32_t posts;           /* posts per run, at least 4; 0: this team has none */
-  uint32_t post_max;        /* most bytes of one post, at least 120 */
+  uint32_t reserved;
+  uint64_t scratch_bytes;  /* of scratch per member: the smallest over the members */
+  uint64_t signals;        /* signal slots per operation, at least 64 */
+  uint64_t put_max;        /* most bytes of one put_signal, equal on all members, at least 512 */
+  const uint32_t* host_of; /* per team rank: index of its host, numbered like neighborhoods */
+  uint32_t posts;          /* posts per run, at least 4; 0: this team has none */
+  uint32_t post_max;       /* most bytes of one post, at least 120 */
   const uint32_t*
       domain_of;         /* per team rank: its memory domain's index, numbered like neighborhoods */
   uint32_t domain_count; /* memory domains (NUMA nodes); nbrhd_count where members' are not known */
@@ -102,7 +98,7 @@ typedef struct cwyl_team_services {
   /* inout[i] = left[i] (op) inout[i], with the run's data type and operation, user-defined ones
    * included. Ranges do not overlap. */
   void (*reduce)(cwyl_team* team, cwyl_seq seq, const void* left, void* inout, uint64_t count);
-  /* memcpy that honours the memory kinds of the run's buffers. */
+  /* memcpy, between memory that the run has: buffers of a run are host memory. */
   void (*copy)(cwyl_team* team, cwyl_seq seq, void* dst, const void* src, uint64_t length);
 
   /* out[i] = left[i] (op) right[i]. `out` may be `left` or `right`; no other overlap. `right` is
@@ -137,8 +133,8 @@ typedef struct cwyl_args {
   uint32_t operation; /* cwyl_operation */
   uint32_t flags;     /* CWYL_NEED_ORDER */
   uint32_t root;      /* broadcast, reduce to one */
-  uint32_t dt;        /* CWY_DT_*, or another of the client's; 0 where there is none */
-  uint32_t opcode;    /* CWY_OP_*, or another of the client's; 0 where there is none */
+  uint32_t dt;        /* CWY_DT_*; 0 where there is none */
+  uint32_t opcode;    /* CWY_OP_*; 0 where there is none */
   uint32_t reserved;
   uint64_t element_bytes;
   uint64_t count; /* elements (broadcast: bytes, with element_bytes 1) */
@@ -153,10 +149,8 @@ typedef struct cwyl_shape {
   uint32_t flags;
   uint32_t team_size;
   uint32_t nbrhd_count;
-  uint32_t memkind_classes;
   uint32_t dt;
   uint32_t opcode;
-  uint32_t reserved;
   uint64_t bytes; /* element_bytes * count */
   uint64_t scratch_bytes;
   uint64_t element_bytes;
@@ -174,8 +168,8 @@ typedef struct cwyl_candidate {
   uint32_t keeps_order;          /* 1: may serve CWYL_NEED_ORDER */
   uint64_t min_bytes, max_bytes; /* inclusive */
   uint32_t min_team, max_team;   /* inclusive */
-  uint32_t memkind_classes;      /* classes it can handle */
   uint32_t state_bytes; /* of state the core allocates per run, cache-line aligned, zeroed */
+  uint32_t reserved;
 
   /* Pure: depends on `shape` only. Larger is better; negative refuses. Orders only candidates
    * that the configuration leaves open. */

@@ -62,19 +62,11 @@ int32_t score_shared_reduce(const cwyl_shape* s) {
 template <class State, cwy_status (*Body)(const Run&, State*)>
 constexpr cwyl_candidate candidate(const char* name, uint32_t operation, uint32_t most,
                                    int32_t (*score)(const cwyl_shape*)) {
-  return {CWY_HEAD(cwyl_candidate),
-          name,
-          operation,
+  return {CWY_HEAD(cwyl_candidate), name,       operation,
           /*keeps_order=*/1,
-          /*min_bytes=*/0,
-          UINT64_MAX,
-          /*min_team=*/1,
-          most,
-          /*memkind_classes=*/1u << CWY_MEM_HOST,
-          sizeof(State),
-          score,
-          step<State, Body>,
-          step<State, Body>};
+          /*min_bytes=*/0,          UINT64_MAX,
+          /*min_team=*/1,           most,       sizeof(State),
+          /*reserved=*/0,           score,      step<State, Body>, step<State, Body>};
 }
 
 const cwyl_candidate kAll[] = {

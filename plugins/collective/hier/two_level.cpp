@@ -346,19 +346,10 @@ int32_t score_domains(const cwyl_shape* shape) {
 cwyl_candidate candidate(const char* name, uint32_t operation, uint32_t least,
                          int32_t (*value)(const cwyl_shape*), base::Step run) {
   const bool reduction = operation == CWYL_REDUCE_ONE || operation == CWYL_REDUCE_ALL;
-  return {CWY_HEAD(cwyl_candidate),
-          name,
-          operation,
-          reduction ? 0u : 1u,
-          /*min_bytes=*/0,
-          UINT64_MAX,
-          least,
-          base::kMostMembers,
-          1u << CWY_MEM_HOST,
+  return {CWY_HEAD(cwyl_candidate), name,       operation, reduction ? 0u : 1u,
+          /*min_bytes=*/0,          UINT64_MAX, least,     base::kMostMembers,
           sizeof(TwoLevel),
-          value,
-          run,
-          run};
+          /*reserved=*/0,           value,      run,       run};
 }
 
 template <uint32_t... Index>

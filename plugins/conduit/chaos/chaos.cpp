@@ -177,12 +177,17 @@ void ep_close(cwyc_ep* raw) {
   Fronts::close(endpoints, raw);
 }
 
+// Promises that chaos does not know may be of an order, or of a time, that it breaks.
+constexpr uint64_t kKnownCaps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_VECTOR |
+                                CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_DIRECT |
+                                CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_ATOMIC_CPU | CWYC_CAPS_OF_EP;
+
 cwy_status ep_query(cwyc_ep* raw, cwyc_ep_attr* attr) {
   Endpoint& ep = endpoints.by_ep(raw);
   const cwy_status status = ep.front->module().ep_query(raw, attr);
   if (status != CWY_OK) return status;
   attr->conn_size = ep.state_offset + sizeof(ConnState);
-  attr->caps &= ~uint64_t{CWYC_CAP_NO_PROGRESS};  // what is held back comes by progress
+  attr->caps &= kKnownCaps & ~CWYC_CAP_NO_PROGRESS;  // what is held back comes by progress
   if (!ep.front->settings.direct) attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
   return status;
 }
@@ -190,6 +195,7 @@ cwy_status ep_query(cwyc_ep* raw, cwyc_ep_attr* attr) {
 cwy_status class_query(cwyc_ep* raw, uint32_t table, cwyc_class_attr* attr) {
   const Endpoint& ep = endpoints.by_ep(raw);
   const cwy_status status = ep.front->module().class_query(raw, table, attr);
+  attr->caps &= kKnownCaps;
   if (!ep.front->settings.direct) attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
   return status;
 }

@@ -85,6 +85,6 @@ void replace_operations(ChaosFront& front);
 // progress. NULL: no memory.
 Relay* relay_for(Endpoint& ep, const cwyc_conn* conn, cwyc_op* theirs, uint32_t last_bit,
                  uint32_t hold);
-void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
+void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail*);
 
 }  // namespace causeway::chaos

@@ -191,7 +191,7 @@ Relay* relay_for(Endpoint& ep, const cwyc_conn* conn, cwyc_op* theirs, uint32_t 
   return relay;
 }
 
-void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   auto* relay = reinterpret_cast<Relay*>(op);
   Endpoint& ep = *relay->ep;
   cwyc_op* theirs = relay->theirs;

@@ -69,7 +69,7 @@ inline void detach_pending(Ticket* ticket) {
 // Tells the core of `bits` as far as it is to be told of them; of all that is left on a failure.
 template <class Ticket>
 inline void report_op(Ticket* ticket, uint32_t bits, cwy_status status,
-                      const cwyc_detail* detail = nullptr) {
+                      const cwy_detail* detail = nullptr) {
   cwyc_op* const op = ticket->op;
   if (op == nullptr) return;
   const uint32_t what = status == CWY_OK ? bits & ticket->report : ticket->report;
@@ -199,7 +199,7 @@ void finish_connect(Link& link, cwy_status status) {
       link.conn = nullptr;
     }
     const char* const why = status == CWY_ERR_TIMEOUT ? "no answer in connect_timeout" : link.why;
-    const cwyc_detail detail{CWY_HEAD(cwyc_detail), 0, 0, why};
+    const cwy_detail detail{CWY_HEAD(cwy_detail), 0, 0, why};
     op->fn(op, CWYC_DONE_REMOTE, status, status != CWY_OK ? &detail : nullptr);
   }
   want_attention(&link);

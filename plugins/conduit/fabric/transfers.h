@@ -30,7 +30,7 @@ inline void settle(Ticket* ticket, cwy_status status) {
 
 // The second: the core hears of it.
 template <class Ep, class Ticket>
-inline void tell(Ep* ep, Ticket* ticket, cwy_status status, const cwyc_detail* detail = nullptr) {
+inline void tell(Ep* ep, Ticket* ticket, cwy_status status, const cwy_detail* detail = nullptr) {
   report_op(ticket, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, detail);
   give_back_ticket(ep, ticket);
 }

@@ -17,7 +17,7 @@ void end_reading(Frame* frame, int path) {
   --frame->ep->reading;
   free_if_done(frame);
 }
-void was_read(cwyc_op* op, uint32_t, cwy_status, const cwyc_detail*) {
+void was_read(cwyc_op* op, uint32_t, cwy_status, const cwy_detail*) {
   const auto* const post = reinterpret_cast<Frame::Post*>(op);
   end_reading(post->frame, post->path);
 }
@@ -139,7 +139,7 @@ bool send_control(Flow& flow, int path, Kind kind, uint64_t word) {
 
 bool send_hello(Flow& flow, int path) {
   Path& its = flow.path[path];
-  its.hello_op.fn = [](cwyc_op*, uint32_t, cwy_status, const cwyc_detail*) {};
+  its.hello_op.fn = [](cwyc_op*, uint32_t, cwy_status, const cwy_detail*) {};
   const cwy_status status =
       hand_over(flow, path, {Kind::hello, 0, 0, 0},
                 [&](const cwyc_ops& ops, cwyc_conn* conn, const int32_t* args) {

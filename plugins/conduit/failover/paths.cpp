@@ -95,7 +95,7 @@ void failed_to_connect(Flow& flow, int p, cwy_status status, const char* why) {
   want_attention(flow);
 }
 
-void connected(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail* detail) {
+void connected(cwyc_op* op, uint32_t, cwy_status status, const cwy_detail* detail) {
   const auto* const mine = reinterpret_cast<Path::ConnectOp*>(op);
   Flow& flow = *mine->flow;
   Path& path = flow.path[mine->path];
@@ -124,7 +124,7 @@ void finish_connect(Flow& flow, cwy_status status) {
     flow.conn->priv = nullptr;
     flow.conn = nullptr;
   }
-  const cwyc_detail detail{CWY_HEAD(cwyc_detail), 0, 0, why_lost(flow)};
+  const cwy_detail detail{CWY_HEAD(cwy_detail), 0, 0, why_lost(flow)};
   op->fn(op, CWYC_DONE_REMOTE, status, status != CWY_OK ? &detail : nullptr);
 }
 

@@ -77,7 +77,7 @@ inline cwy_status Network::send_at_once(Link& link, const char* frame, size_t le
 }
 
 // ---- rma.cpp
-void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status, const cwyc_detail* detail = nullptr);
+void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status, const cwy_detail* detail = nullptr);
 uint32_t push_reads(cwyc_ep* ep);
 // Looks at what is left of a link that the provider does not give back at once.
 void drain_link(Link& link, uint64_t limit_ns);

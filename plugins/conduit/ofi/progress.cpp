@@ -23,9 +23,9 @@ uint32_t on_error(cwyc_ep* ep, const fi_cq_err_entry& error) {
   if (status == CWY_RETRY || status == CWY_ERR_NOMEM || status == CWY_ERR_UNSUPPORTED)
     status = CWY_ERR_PEER_FAILED;
   Link* link = ticket->link;
-  const cwyc_detail detail{CWY_HEAD(cwyc_detail),
-                           error.prov_errno != 0 ? error.prov_errno : error.err, 0,
-                           fi_strerror(error.err)};
+  const cwy_detail detail{CWY_HEAD(cwy_detail),
+                          error.prov_errno != 0 ? error.prov_errno : error.err, 0,
+                          fi_strerror(error.err)};
   complete(ep, ticket, status, &detail);
   if (link != nullptr && status == CWY_ERR_PEER_FAILED) lose_link(*link, fi_strerror(error.err));
   return 1;

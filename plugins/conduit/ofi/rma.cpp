@@ -33,7 +33,7 @@ uint32_t push_reads(cwyc_ep* ep) {
   return events;
 }
 
-void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status, const cwyc_detail* detail) {
+void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status, const cwy_detail* detail) {
   if (ticket->work == Work::put_behind && status == CWY_OK && ticket->link != nullptr) {
     ticket->work = Work::get;
     if (read_behind(ep, ticket)) return;

@@ -81,7 +81,7 @@ wrapping::EndpointTable<Endpoint> endpoints;
 
 // ---- recording ------------------------------------------------------------------------------
 
-void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   auto* relay = reinterpret_cast<Relay*>(op);
   cwyc_op* theirs = relay->theirs;
   if (status < 0 || (what & relay->last_bit) != 0) {

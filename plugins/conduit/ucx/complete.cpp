@@ -21,7 +21,7 @@ void finish_batch(cwyc_op* newest, ucs_status_t status) {
 void report_op(cwyc_op* op, uint32_t what, ucs_status_t status) {
   if (op == nullptr) return;
   if (__builtin_expect(status == UCS_OK, 1)) return op->fn(op, what, CWY_OK, nullptr);
-  const cwyc_detail detail{CWY_HEAD(cwyc_detail), status, 0, ucs_status_string(status)};
+  const cwy_detail detail{CWY_HEAD(cwy_detail), status, 0, ucs_status_string(status)};
   op->fn(op, what, to_cwy(status), &detail);
 }
 

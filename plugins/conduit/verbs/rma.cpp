@@ -134,8 +134,8 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
     if (link != nullptr) lose_link(*link, symptom(wc.status));
   }
   if (__builtin_expect(status == CWY_OK, 1)) return tell(ep, ticket, status);
-  const cwyc_detail detail{CWY_HEAD(cwyc_detail), static_cast<int32_t>(wc.status), 0,
-                           symptom(wc.status)};
+  const cwy_detail detail{CWY_HEAD(cwy_detail), static_cast<int32_t>(wc.status), 0,
+                          symptom(wc.status)};
   tell(ep, ticket, status, &detail);
 }
 

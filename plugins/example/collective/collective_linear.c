@@ -99,19 +99,17 @@ static int32_t score(const cwyl_shape* shape) {
 }
 
 /* 7. The list of candidates and the one exported function. */
-static const cwyl_candidate linear = {CWY_HEAD(cwyl_candidate),
-                                      "linear",
-                                      CWYL_BROADCAST,
-                                      1, /* keeps order: nothing is combined */
-                                      0,
-                                      UINT64_MAX, /* bytes */
-                                      1,
-                                      1024, /* members */
-                                      1u << CWY_MEM_HOST,
-                                      sizeof(run),
-                                      score,
-                                      go_on,
-                                      go_on};
+static const cwyl_candidate linear = {.head = CWY_HEAD(cwyl_candidate),
+                                      .name = "linear",
+                                      .operation = CWYL_BROADCAST,
+                                      .keeps_order = 1, /* nothing is combined */
+                                      .max_bytes = UINT64_MAX,
+                                      .min_team = 1,
+                                      .max_team = 1024,
+                                      .state_bytes = sizeof(run),
+                                      .score = score,
+                                      .start = go_on,
+                                      .step = go_on};
 static const cwyl_candidate* const candidates[] = {&linear};
 static void fini(void) {}
 static const cwyl_module module = {CWY_HEAD(cwyl_module), 0, 1, candidates, 0, fini};

@@ -74,8 +74,8 @@ Request* cwyc_ep::of_ticket(uint64_t ticket) {
 // The entry is free before the report, and the op is not touched behind it.
 void cwyc_ep::end(Request& request, cwy_status status) {
   const bool refused = status == CWY_ERR_INVALID;
-  cwyc_detail said{};
-  said.head = CWY_HEAD(cwyc_detail);
+  cwy_detail said{};
+  said.head = CWY_HEAD(cwy_detail);
   said.code = refused ? 1 : 2;
   said.text = refused ? "the peer's adapter knows no such memory" : why_.c_str();
   cwyc_op* const op = request.op;

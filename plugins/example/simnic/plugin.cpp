@@ -133,10 +133,7 @@ void domain_close(cwyc_domain* domain) {
 cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
   if (ref->form != CWY_FORM_HOST_VA)
     return fail(err, CWY_ERR_UNSUPPORTED, "conduit simnic registers host memory only");
-  // A core of an earlier minor has no wishes.
-  const bool wishes =
-      ref->head.struct_size >= offsetof(cwy_memref, key_wish) + sizeof ref->key_wish;
-  const uint64_t wish = wishes && domain->traits.shared_keys ? ref->key_wish : 0;
+  const uint64_t wish = domain->traits.shared_keys ? ref->key_wish : 0;
   uint64_t key = 0;
   if (!domain->memory.add(wish, ref->addr, ref->length, &key))
     return fail(err, CWY_ERR_NOMEM,

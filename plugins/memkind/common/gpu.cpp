@@ -264,6 +264,7 @@ uint32_t cwym_kind::progress(uint32_t budget) {
   struct Finished {
     cwym_op* op;
     cwy_status status;
+    int32_t result;
   };
   constexpr uint32_t kAtOnce = 64;
   Finished finished[kAtOnce];
@@ -276,16 +277,24 @@ uint32_t cwym_kind::progress(uint32_t budget) {
     for (auto& queue : pending_) {
       while (!queue.empty() && count < most) {
         const Pending p = queue.front();
-        const cwy_status status = gone ? CWY_ERR_DEVICE_FAILED : noted(poll(p.event));
+        int32_t result = 0;
+        const cwy_status status = gone ? CWY_ERR_DEVICE_FAILED : noted(poll(p.event, &result));
         if (status == CWY_INPROGRESS) break;
         queue.pop_front();
         events_.push_back(p.event);
-        finished[count++] = {p.op, status};
+        finished[count++] = {p.op, status, result};
       }
     }
   }
-  for (uint32_t i = 0; i < count; ++i) finished[i].op->fn(finished[i].op, finished[i].status);
+  for (uint32_t i = 0; i < count; ++i) tell(finished[i].op, finished[i].status, finished[i].result);
   return count;
+}
+
+void cwym_kind::tell(cwym_op* op, cwy_status status, int32_t result) const {
+  if (status == CWY_OK) return op->fn(op, status, nullptr);
+  const std::string text = result != 0 ? words(result) : "the device was lost before";
+  const cwy_detail detail{CWY_HEAD(cwy_detail), result, 0, text.c_str()};
+  op->fn(op, status, &detail);
 }
 
 void cwym_kind::end_copies() {

@@ -55,12 +55,16 @@ struct cwym_kind {
   // Enqueues a copy and the event behind it. Each direction has a queue of its own.
   virtual cwy_status enqueue(Direction direction, void* dst, const void* src, uint64_t length,
                              void* event) = 0;
-  // CWY_OK: it has happened; CWY_INPROGRESS; else the copy has failed.
-  virtual cwy_status poll(void* event) = 0;
+  // CWY_OK: it has happened; CWY_INPROGRESS; else the copy has failed, and `result` is the driver's
+  // number for it.
+  virtual cwy_status poll(void* event, int32_t* result) = 0;
+  virtual std::string words(int32_t result) const = 0;  // the driver's, for a result
 
   // ---- what is the same for all ----
   cwy_status copy(void* dst, const void* src, uint64_t length, cwym_op* op);
   uint32_t progress(uint32_t budget);
+  // Reports the end of a copy.
+  void tell(cwym_op* op, cwy_status status, int32_t result) const;
   // Notes a device that is gone; returns `status`.
   cwy_status noted(cwy_status status) {
     if (status == CWY_ERR_DEVICE_FAILED) lost_.store(true, std::memory_order_relaxed);

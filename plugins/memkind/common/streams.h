@@ -174,10 +174,11 @@ class StreamDevice : public cwym_kind {
     if (result == 0) result = V::record(event, streams_[direction]);
     return status_of(result);
   }
-  cwy_status poll(void* event) override {
+  cwy_status poll(void* event, int32_t* result) override {
     const typename V::Current current(where_);
-    return status_of(V::query(event));
+    return status_of(*result = V::query(event));
   }
+  std::string words(int32_t result) const override { return text_of<V>(result); }
 
  protected:
   virtual bool exports_dmabufs() const = 0;

@@ -55,6 +55,11 @@ cwy_status status_of(Result result) {
   }
 }
 
+std::string text_of(Result result) {
+  char text[32];
+  std::snprintf(text, sizeof text, "ze_result_t %#x", result);
+  return text;
+}
 cwy_status fail(cwy_err* err, const char* call, Result result) {
   return report(err, status_of(result), "%s answers %#x", call, result);
 }
@@ -373,7 +378,12 @@ class ZeDevice final : public cwym_kind {
     }
     return status_of(result);
   }
-  cwy_status poll(void* event) override { return status_of(api().zeEventQueryStatus(event)); }
+  cwy_status poll(void* event, int32_t* result) override {
+    const Result answer = api().zeEventQueryStatus(event);
+    *result = static_cast<int32_t>(answer);
+    return status_of(answer);
+  }
+  std::string words(int32_t result) const override { return text_of(static_cast<Result>(result)); }
 
  private:
   static constexpr uint32_t kPool = 64;

@@ -77,12 +77,6 @@ uint32_t empty_queue(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return g_inner->progress(ep, budget, lane);
 }
 
-cwy_status immediate_posts(cwyc_conn* c, uint64_t word, Args args, uint32_t n, uint32_t flags) {
-  const cwy_status status = g_ops->am_short(c, word, args, n, flags);
-  const bool lie = (flags & CWYC_IMMEDIATE) != 0 && status == CWY_OK && tick() % 500 == 0;
-  return lie ? CWY_RETRY : status;
-}
-
 cwy_status drop_replies(cwyc_conn* c, uint64_t word, Args args, uint32_t n, uint32_t flags) {
   if ((flags & CWYC_LANE_REPLY) != 0 && tick() % 1000 == 0) return CWY_OK;
   return g_ops->am_short(c, word, args, n, flags);
@@ -212,7 +206,6 @@ const Faults faults{
     {"clamp_arguments", [] { g_table.am_short = clamp_arguments; }},
     {"retry_for_ever", [] { g_table.am_short = retry_for_ever; }},
     {"ok_when_full", [] { g_table.am_short = ok_when_full, g_module.progress = empty_queue; }},
-    {"immediate_posts", [] { g_table.am_short = immediate_posts; }},
     {"drop_replies", [] { g_table.am_short = drop_replies; }},
     {"one_queue", [] { g_table.am_short = one_queue, g_table.am_medium = one_queue_medium; }},
     {"locked_as_multi",

@@ -166,6 +166,7 @@ cwy_status get_later(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t raddr, cwy
 
 const Faults faults{
     {"unknown_flags", [] { g_module.flags = 1; }},
+    {"marked_table", [] { g_table.reserved = 1; }},
     {"reaches_nobody", [] { g_module.reach = nobody; }},
     {"ghost_device", [] { g_module.list_devices = ghost_device; }},
     {"any_device", [] { g_module.domain_open = any_device; }},

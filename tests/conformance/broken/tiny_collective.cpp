@@ -197,7 +197,6 @@ cwyl_candidate candidate(const char* name, uint32_t operation, uint64_t max_byte
   c.max_bytes = max_bytes;
   c.min_team = 1;
   c.max_team = UINT32_MAX;
-  c.memkind_classes = 1u << CWY_MEM_HOST;
   c.state_bytes = sizeof(State);
   c.score = score;
   c.start = step;

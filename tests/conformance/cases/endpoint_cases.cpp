@@ -201,7 +201,7 @@ void threads_raised_later() {
   other.join();
   EXPECT_EQ(failure, "");
   await_count(s, 2000);
-  EXPECT_EQ(s.ep().module().ep_threads(s.ep().get(), 0), CWY_OK);
+  EXPECT_EQ(s.ep().module().ep_threads(s.ep().get(), 1), CWY_OK);
 }
 
 Nothing send_one(Side& side, const Nothing&) {

@@ -143,23 +143,6 @@ void back_pressure() {
   expect_exactly(s, n);
 }
 
-// Catches CWYC_IMMEDIATE that blocks, or that posts and answers RETRY.
-void immediate() {
-  Session s({.memory = 0});
-  s.call(open_sink, Nothing{});
-  uint32_t n = 0;
-  const uint32_t count = 20'000 / kSlowdown;
-  const Deadline deadline("sends with CWYC_IMMEDIATE");
-  while (n < count) {
-    const cwy_status status = try_send(s.conn(), n, 0, nullptr, nullptr, CWYC_IMMEDIATE);
-    ASSERT_TRUE(status == CWY_OK || status == CWY_RETRY) << status_name(status);
-    if (status == CWY_OK) ++n;
-    if (status == CWY_RETRY) s.ep().step();
-    deadline.check();
-  }
-  expect_exactly(s, count);
-}
-
 // ---- replies --------------------------------------------------------------------------------
 
 // Replies to each request from inside the upcall, as the core does: on RETRY it makes progress
@@ -336,7 +319,6 @@ void progress_budget() {
 const Cases cases{
     {"Flow", "flood_exactly_once", kShort | kMedium, flood},
     {"Flow", "back_pressure_loses_nothing", kShort | kMedium | kProcess, back_pressure},
-    {"Flow", "immediate_never_posts_on_retry", kShort, immediate},
     {"Flow", "reply_inside_the_upcall", kShort | kMedium, reply_inside_the_upcall},
     {"Flow", "storm_in_both_directions", kShort | kMedium | kProcess, storm_in_both_directions},
     {"Flow", "reply_lane_is_independent", kShort | kProcess, reply_lane_is_independent},

@@ -35,6 +35,7 @@ void tables() {
     EXPECT_EQ(ops.head.major, CWY_PLUGIN_MAJOR);
     EXPECT_GE(ops.head.struct_size, sizeof(cwy_head) + 2 * sizeof(uint32_t));
     EXPECT_TRUE(ops.concurrency <= CWYC_LOCKED) << "concurrency " << ops.concurrency;
+    EXPECT_EQ(ops.reserved, 0u) << "what is reserved is 0 until a later minor names it";
     const bool prepare = ops.am_prepare != nullptr;
     EXPECT_EQ(prepare, ops.am_commit != nullptr) << "am_prepare and am_commit come together";
     EXPECT_EQ(prepare, ops.am_cancel != nullptr) << "am_prepare and am_cancel come together";
@@ -98,6 +99,7 @@ void attribute_minima() {
   if (world().unsupported) throw Skip{"a peer it can reach"};
   const cwyc_ep_attr& a = world().attr;
   const cwyc_ops& o = world().ops;
+  EXPECT_EQ(a.reserved, 0u) << "what is reserved is 0 until a later minor names it";
   EXPECT_NE(o.am_short, nullptr) << "every conduit has am_short";
   EXPECT_NE(o.am_medium, nullptr) << "every conduit has am_medium";
   const auto at_least = [](bool applies, uint64_t value, uint64_t least, const char* what) {

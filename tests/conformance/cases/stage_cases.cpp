@@ -76,7 +76,7 @@ void killed_before_connect() {
   s.ep().until([&] { return attempt.op().done(); }, "the end of a connect to a dead peer", 45.0);
   if (attempt.op().status() != CWY_OK) {
     EXPECT_TRUE(says_dead(attempt.op().status())) << status_name(attempt.op().status());
-    EXPECT_TRUE(attempt.op().explained()) << "failed without a reason in cwyc_detail";
+    EXPECT_TRUE(attempt.op().explained()) << "failed without a reason in cwy_detail";
     return;
   }
   const cwy_status sent = s.ep().usable_ops().am_short(attempt.get(), 1, nullptr, 0, 0);

@@ -59,7 +59,7 @@ bool Op::explained() const {
   return explained_.load(std::memory_order_relaxed);
 }
 
-void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwy_detail* detail) {
   Op* op = reinterpret_cast<Op*>(raw);  // standard layout up to raw_: first member
   const uint32_t state = op->state_.load(std::memory_order_acquire);
   if (state != kPosted && state != kPosting) {

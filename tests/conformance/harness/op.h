@@ -39,7 +39,7 @@ class Op {
 
  private:
   friend class OpPool;
-  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail);
+  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail);
   void after_post(cwy_status answer, const cwyc_op& before);
   // From now on the cwyc_op is the caller's again.
   void rest();

@@ -21,7 +21,6 @@ struct State {
   Settings settings;
   cwy_job job{};
   cwy_services services{};
-  uint32_t local_ranks[2] = {0, 1};
   std::unique_ptr<Config> config;
   std::unique_ptr<Loader> loader;
   ConfiguredConduit conduit;
@@ -90,12 +89,9 @@ void PluginHost::set_identity(const Settings& settings, uint32_t rank, uint32_t 
   job.rank = rank;
   job.size = 2;
   job.epoch = epoch;
-  job.host_count = 1;
-  job.host_index = 0;
   job.local_count = 2;
   job.local_index = rank;
   job.cpu_count = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  job.local_ranks = s.local_ranks;
   job.host_id = 0x436f6e666f726d21u;
   job.job_id = s.settings.job_id.c_str();
   job.session_dir = s.settings.session_dir.c_str();

@@ -40,7 +40,7 @@ void facts() {
     EXPECT_TRUE(names.insert(title(c)).second) << title(c) << " is listed twice";
     EXPECT_LE(c.min_bytes, c.max_bytes) << title(c);
     EXPECT_LE(c.min_team, c.max_team) << title(c);
-    EXPECT_NE(c.memkind_classes, 0u) << title(c) << " handles no kind of memory";
+    EXPECT_EQ(c.reserved, 0u) << title(c) << " uses what is reserved";
     EXPECT_LE(c.keeps_order, 1u) << title(c);
     EXPECT_NE(c.score, nullptr) << title(c);
     EXPECT_NE(c.start, nullptr) << title(c);
@@ -54,7 +54,6 @@ cwyl_shape shape(uint32_t operation, uint32_t team, uint64_t bytes, uint32_t nbr
   s.operation = operation;
   s.team_size = team;
   s.nbrhd_count = nbrhds;
-  s.memkind_classes = 1u << CWY_MEM_HOST;
   s.bytes = bytes;
   s.scratch_bytes = 64 << 10;
   s.element_bytes = operation >= CWYL_REDUCE_ONE ? sizeof(Affine) : 1;
@@ -127,7 +126,7 @@ void run_operation(uint32_t operation) {
   Random random(kind_settings().seed);
   bool any = false;
   for (const cwyl_candidate& c : candidates()) {
-    if (c.operation != operation || (c.memkind_classes & (1u << CWY_MEM_HOST)) == 0) continue;
+    if (c.operation != operation) continue;
     any = true;
     for (uint32_t size = std::max(1u, c.min_team); size <= std::min(kLargestTeam, c.max_team);
          ++size) {

@@ -86,7 +86,7 @@ struct CopyOp {
 // Copies and waits; the completion comes exactly once, or not at all after CWY_OK.
 void copy(Kind& kind, void* dst, const void* src, uint64_t length) {
   CopyOp pending;
-  pending.op.fn = [](cwym_op* op, cwy_status status) {
+  pending.op.fn = [](cwym_op* op, cwy_status status, const cwy_detail*) {
     auto* self = reinterpret_cast<CopyOp*>(op);
     ++self->reported;
     self->status = status;

@@ -34,7 +34,6 @@ bool serves(const cwyl_candidate& c, const TeamSimulation& team, const Call& cal
   const uint64_t element = call.width * sizeof(Affine), bytes = call.count * element;
   if (!barrier && (bytes < c.min_bytes || bytes > c.max_bytes)) return false;
   if (team.size() < c.min_team || team.size() > c.max_team) return false;
-  if ((c.memkind_classes & (1u << CWY_MEM_HOST)) == 0) return false;
   const cwyl_shape s = team.shape(c.operation, bytes, is_reduction(c) ? element : 1);
   if ((s.flags & CWYL_NEED_ORDER) != 0 && is_reduction(c) && c.keeps_order == 0) return false;
   return c.score(&s) >= 0;

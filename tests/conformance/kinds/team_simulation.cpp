@@ -72,7 +72,6 @@ void TeamSimulation::describe(uint32_t r) {
       std::find(m.nbrhd_ranks.begin(), m.nbrhd_ranks.end(), r) - m.nbrhd_ranks.begin());
   m.info.nbrhd_ranks = m.nbrhd_ranks.data();
   m.info.host_count = nbrhds_;
-  m.info.memkind_classes = 1u << CWY_MEM_HOST;
   m.info.scratch_bytes = setup_.scratch;
   m.info.signals = kSignals;
   m.info.put_max = kPutMax;
@@ -92,7 +91,6 @@ cwyl_shape TeamSimulation::shape(uint32_t operation, uint64_t bytes, uint64_t el
   s.flags = setup_.ordered ? uint32_t{CWYL_NEED_ORDER} : 0;
   s.team_size = setup_.size;
   s.nbrhd_count = nbrhds_;
-  s.memkind_classes = 1u << CWY_MEM_HOST;
   s.bytes = bytes;
   s.scratch_bytes = setup_.scratch;
   s.element_bytes = element_bytes;
