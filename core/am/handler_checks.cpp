@@ -24,10 +24,27 @@ thread_local const char* t_delivery = nullptr;
         locks_held());
 }
 
+// A plugin's mistake: what it hands over cannot be a message.
+[[noreturn]] __attribute__((cold)) void no_message(const void* core_ep, cwy_peer from,
+                                                   const char* what) {
+  fatal("communication",
+        "conduit {} delivers a message of rank {} {}: `causeway check-plugin` tries a plugin",
+        static_cast<const ConduitEp*>(core_ep)->conduit->name(), from.rank, what);
+}
+
+void require_message(const void* core_ep, cwy_peer from, uint32_t kind, const int32_t* args,
+                     uint32_t nargs, const void* payload, size_t length) {
+  if (kind > CWYC_AM_LONG) no_message(core_ep, from, "of no kind that there is");
+  if (nargs != 0 && args == nullptr) no_message(core_ep, from, "without its arguments");
+  if (kind != CWYC_AM_SHORT && length != 0 && payload == nullptr)
+    no_message(core_ep, from, "without its payload");
+}
+
 }  // namespace
 
 void deliver_checked(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                      const int32_t* args, uint32_t nargs, void* payload, size_t length) {
+  require_message(core_ep, from, kind, args, nargs, payload, length);
   const unsigned before = locks_held();
   const char* const outer = t_delivery;
   if (outer == nullptr) t_delivery = static_cast<const char*>(__builtin_frame_address(0));

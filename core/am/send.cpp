@@ -82,9 +82,10 @@ void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
 }
 
 void send_failed(const Peer& to, cwy_status status) {
+  const bool unchecked = status == CWY_ERR_INVALID && !context().checks();
   std::string text =
       fmt::format("a message to rank {} failed with {}{}", to.rank, status_name(status),
-                  status == CWY_ERR_INVALID ? "; 'checks: full' names the call at fault" : "");
+                  unchecked ? "; 'checks: full' names the call at fault" : "");
   if (status > CWY_INPROGRESS || status < CWY_ERR_DEVICE_FAILED)
     text += fmt::format(" {}: its conduit's plugin is at fault", status);
   if (status == CWY_ERR_PEER_FAILED) end_without(to.rank, text);

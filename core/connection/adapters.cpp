@@ -69,6 +69,7 @@ std::vector<Adapter> list_adapters(const PluginName& whose, const cwyc_module& m
   std::vector<Adapter> out;
   const SignalKeeper keeper;
   const auto keep = [](void* list, const cwyc_device* d) {
+    if (d == nullptr) return;  // `check-plugin` tells
     static_cast<std::vector<Adapter>*>(list)->push_back(
         {given(d->name, "(no name)"), given(d->description, ""), given(d->path, ""), d->speed,
          d->network, d->numa_node, d->state, d->ports, d->port});

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -69,6 +70,7 @@ struct Listed {
 std::vector<Listed> devices_of(const MemkindPlugin& plugin) {
   std::vector<Listed> out;
   const auto note = [](void* arg, const cwym_device* d) {
+    if (d == nullptr) return;
     static_cast<std::vector<Listed>*>(arg)->push_back({d->index, given(d->path, "")});
   };
   const cwy_status status = plugin_call(named(plugin), "list_devices", [&] {
@@ -112,6 +114,11 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   if (status != CWY_OK) {
     plugin.module.destroy(kind);
     throw Error(status, "{}: query answered {}", named(plugin).text(), status_name(status));
+  }
+  if (attr.alignment != 0 && !std::has_single_bit(attr.alignment)) {
+    plugin.module.destroy(kind);
+    throw Error(CWY_ERR_INVALID, "{}: query answers an alignment of {}, which is no power of two",
+                named(plugin).text(), attr.alignment);
   }
   auto device = std::make_shared<Device>(&plugin, std::move(options), policy, kind, attr, native);
   g_devices.push_back(device);

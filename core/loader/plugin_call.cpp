@@ -1,5 +1,6 @@
 #include "loader/plugin_call.h"
 
+#include <cxxabi.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
@@ -23,7 +23,7 @@ namespace {
 struct Call {
   const PluginName& whose;
   const char* name;
-  uint64_t began_ns;
+  uint64_t lasted_ns = 0;  // while this process ran: a debugger may stop it
   bool told = false;
   bool waits = false;  // for a call that was made within it
 };
@@ -32,8 +32,9 @@ struct Call {
 struct Calls {
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<Call*> under_way;  // under `mutex`, as is `watching`
-  bool watching = false;
+  std::vector<Call*> under_way;  // under `mutex`, as what follows
+  uint64_t made = 0;
+  bool watching = false, sleeping = false;
 };
 Calls& calls() {
   static auto* all = new Calls;
@@ -56,6 +57,8 @@ class Entered {
     [[maybe_unused]] static const int once = ::on_exit(name_who_exits, nullptr);
     const std::lock_guard lock(calls().mutex);
     calls().under_way.push_back(&call_);
+    ++calls().made;
+    if (calls().sleeping) calls().changed.notify_all();
     if (outer_ != nullptr) outer_->waits = true;
     t_innermost = &call_;
   }
@@ -81,32 +84,39 @@ double seconds(uint64_t ns) {
 
 // The call that has lasted too long as a line, or nothing. Under the mutex.
 std::string look_at(Call& call, uint64_t limit_ns) {
-  const uint64_t lasted = now_ns() - call.began_ns;
-  if (lasted >= limit_ns)
+  if (call.lasted_ns >= limit_ns)
     return fmt::format(
         "{} has not returned from {} within {:g} s (timeouts.start); a debugger shows what it "
         "waits for, and a job that does without it leaves it out of the configuration",
         call.whose.text(), call.name, seconds(limit_ns));
-  if (lasted < std::min(kTellNs, limit_ns / 2) || call.told) return {};
+  if (call.lasted_ns < std::min(kTellNs, limit_ns / 2) || call.told) return {};
   call.told = true;
   log_warn(
-      "{} has been in {} for {:.0f} s; the start goes on when it returns, and ends after {:g} s "
+      "{} has been in {} for {:.0f} s; this rank goes on when it returns, and ends after {:g} s "
       "(timeouts.start)",
-      call.whose.text(), call.name, seconds(lasted), seconds(limit_ns));
+      call.whose.text(), call.name, seconds(call.lasted_ns), seconds(limit_ns));
   return {};
 }
 
+// Looks once in a while as long as calls are made, and sleeps where none is for a while.
 void watch(uint64_t limit_ns) {
-  const std::chrono::nanoseconds step(std::clamp<uint64_t>(limit_ns / 8, 1'000'000, 1'000'000'000));
+  const uint64_t step_ns = std::clamp<uint64_t>(limit_ns / 8, 1'000'000, 1'000'000'000);
   std::unique_lock lock(calls().mutex);
-  while (calls().watching) {
-    calls().changed.wait_for(lock, step);
+  for (uint64_t made = 0; calls().watching;) {
+    calls().sleeping = made == calls().made && calls().under_way.empty();
+    if (calls().sleeping) calls().changed.wait(lock);
+    calls().sleeping = false;
+    made = calls().made;
+    if (!calls().watching) break;
+    calls().changed.wait_for(lock, std::chrono::nanoseconds(step_ns));
     std::string text;
-    for (Call* const call : calls().under_way)
+    for (Call* const call : calls().under_way) {
+      call->lasted_ns += step_ns;
       if (text.empty() && !call->waits) text = look_at(*call, limit_ns);
+    }
     if (text.empty()) continue;
     lock.unlock();  // the end of the process may come by here
-    fatal_text("start", text);
+    fatal_text("plugin", text);
   }
 }
 
@@ -117,11 +127,13 @@ std::string PluginName::text() const {
 }
 
 cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made) {
-  Call entry{whose, call, now_ns()};
+  Call entry{whose, call};
   const Entered entered(entry);
   std::string thrown = ", which must not leave a plugin";
   try {
     return made();
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread ends, by pthread_exit() or pthread_cancel()
   } catch (const std::exception& e) {
     thrown = fmt::format(" ({}){}", one_line(e.what()), thrown);
   } catch (...) {

@@ -37,8 +37,9 @@ class CallRef {
 cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made);
 
 // While it lives, a call that lasts is told of, and after `limit_ns` it ends the process: a plugin
-// that hangs in a start would keep all ranks waiting, for nobody. A thread watches; where none can
-// be had, nothing does. One at a time.
+// that hangs in a start would keep all ranks waiting, for nobody. The limit counts while the
+// process runs, in steps of an eighth or a second. A thread watches, asleep where no calls are
+// made; where none can be had, nothing does. One at a time.
 class PluginWatch {
  public:
   explicit PluginWatch(uint64_t limit_ns);

@@ -127,9 +127,14 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   Connection* c = Connection::make(&peer, cep);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   c->connect_op.op.fn = ConnectOp::report;
+  const cwyc_conn before = c->conn;
   const cwy_status status = plugin_call({"conduit", conduit.name()}, "connect", [&] {
     return conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
   });
+  if (std::memcmp(&before, &c->conn, offsetof(cwyc_conn, priv)) != 0)
+    fatal("communication",
+          "conduit {}: connect to rank {} has written over the core's members of cwyc_conn",
+          conduit.name(), peer.rank);
   if (status == CWY_RETRY) c->destroy();
   if (status != CWY_INPROGRESS) note_growth(nullptr);
   if (status == CWY_RETRY) return nullptr;
@@ -150,10 +155,9 @@ void tell_slow_connect(Connection& c) {
   if (now_ns() < c.connect_op.patience_until_ns) return;
   c.connect_op.patience_until_ns = UINT64_MAX;
   log_warn(
-      "conduit {} has reported nothing of its connection to rank {} for {:g} s "
-      "(timeouts.start); this rank goes on waiting",
-      c.cep->conduit->name(), c.peer->rank,
-      static_cast<double>(context().config().timeouts.start_ns) / 1e9);
+      "conduit {} has reported nothing of its connection to rank {} for the time of "
+      "timeouts.start; this rank goes on waiting",
+      c.cep->conduit->name(), c.peer->rank);
 }
 
 // The connection in `conduit`, made if need be. CWY_RETRY while it is being wired up.
@@ -198,8 +202,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   // Once: when another endpoint's alias comes to it, other threads use the connection already.
   const cwyc_ops* const ops = &cep->ops[c->conn.table];
   if (c->conn.ops != ops) c->conn.ops = ops;
-  const cwyc_class_attr* const attr = &cep->classes[c->conn.table];
-  if (c->attr != attr) c->attr = attr;
+  if (const auto* const attr = &cep->classes[c->conn.table]; c->attr != attr) c->attr = attr;
   return CWY_OK;
 }
 
@@ -228,27 +231,6 @@ void open_right(Peer& peer, Connection& c, bool may_be_gone) {
 
 }  // namespace
 
-void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status, const cwy_detail* detail) {
-  auto* const it = reinterpret_cast<ConnectOp*>(op);
-  if (status != CWY_OK && detail != nullptr) it->why = given(detail->text, "");
-  it->status.store(status, std::memory_order_release);
-}
-
-Connection* Connection::make(Peer* peer, ConduitEp* cep) {
-  const size_t bytes = sizeof(Connection) + cep->attr.conn_size;
-  void* memory = ::operator new (bytes, std::align_val_t{alignof(Connection)});
-  std::memset(memory, 0, bytes);
-  auto* c = new (memory) Connection;
-  c->peer = peer;
-  c->cep = cep;
-  c->attr = &cep->classes[0];
-  c->conn.ops = &cep->ops[0];
-  c->conn.core = c;
-  c->conn.ep = cep->ep;
-  c->conn.peer = {peer->rank, peer->epoch};
-  return c;
-}
-
 Connection* Connection::make_alias(Peer* peer, Connection& base) {
   auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
   c->peer = peer;
@@ -275,11 +257,6 @@ Connection* Connection::make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<S
   c->conn.core = c;
   c->conn.peer = {peer->rank, peer->epoch};
   return c;
-}
-
-void Connection::destroy() {
-  this->~Connection();
-  ::operator delete (this, std::align_val_t{alignof(Connection)});
 }
 
 // Release: who goes on to connect finds the peer complete.

@@ -10,6 +10,7 @@
 #include "connection/job.h"
 #include "connection/peer_classes.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "object/client.h"
 #include "object/connect.h"
 #include "object/device_memory.h"
@@ -150,8 +151,12 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   const PeerFacts peer = context().job().facts_of(rank, cep.conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_rkey* rkey = nullptr;
-  const cwy_status status = cep.conduit->module().rkey_open(cep.ep, &peer.desc, packed_right.data(),
-                                                            packed_right.size(), &rkey, &err);
+  const auto open = [&] {
+    return cep.conduit->module().rkey_open(cep.ep, &peer.desc, packed_right.data(),
+                                           packed_right.size(), &rkey, &err);
+  };
+  const cwy_status status =
+      checked_answer(plugin_call({"conduit", name}, "rkey_open", open), rkey, err, "rkey_open");
   if (status == CWY_ERR_UNSUPPORTED) {
     log_info("rank {}: conduit {} does not reach the segment ({}); using active messages", rank,
              name, reason(err, status));

@@ -21,6 +21,7 @@
 #include "kinds/memkind.h"
 #include "kinds/places.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "object/client.h"
 #include "object/device_memory.h"
 
@@ -167,9 +168,11 @@ std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void
   }
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_mem* mem = nullptr;
+  const auto allocate = [&] {
+    return allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
+  };
   const cwy_status status = checked_answer(
-      allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err), mem,
-      err, "mem_alloc");
+      plugin_call({"conduit", allocator->name()}, "mem_alloc", allocate), mem, err, "mem_alloc");
   if (status != CWY_OK) {
     throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
                 allocator->name(), reason(err, status));
@@ -229,7 +232,10 @@ Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t si
       throw Error(CWY_ERR_INVALID, "length {} is more than any device has", size);
     rounded = (size + unit - 1) / unit * unit;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    const cwy_status status = module.alloc(device.kind(), rounded, &addr, &err);
+    const cwy_status status = checked_answer(
+        plugin_call({"memory kind", device.name()}, "alloc",
+                    [&] { return module.alloc(device.kind(), rounded, &addr, &err); }),
+        addr, err, "alloc");
     if (status != CWY_OK) {
       throw Error(status, "{} cannot allocate a segment of {} bytes: {}", device.name(), rounded,
                   reason(err, status));
@@ -304,9 +310,11 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
   // Ranks that make the same segments number them alike.
   cwy_memref wished = ref;
   wished.key_wish = number_;
-  const cwy_status status =
-      checked_answer(cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err), mem,
-                     err, "mem_reg");
+  const auto enter = [&] {
+    return cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err);
+  };
+  const cwy_status status = checked_answer(
+      plugin_call({"conduit", cep.conduit->name()}, "mem_reg", enter), mem, err, "mem_reg");
   if (status == CWY_OK) {
     registrations_.push_back({cep.conduit, mem});
   } else {

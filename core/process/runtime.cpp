@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
+#include "base/warn_once.h"
 #include "collective/inquiry.h"
 #include "collective/table.h"
 #include "config/identity.h"
@@ -77,7 +78,11 @@ void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, cons
   std::string how = fmt::format("conduit {}: {}{}", cep->conduit->name(),
                                 given(why, "no reason given"), device_trouble(*cep->conduit));
   if (peer.rank >= runtime().size())
-    return log_warn("{}, of rank {}, which this job does not have", how, peer.rank);
+    return warn_once("{}, of rank {}, which this job does not have", how, peer.rank);
+  const uint32_t newest = runtime().job().card(peer.rank).epoch;
+  if (peer.epoch > newest || peer.rank == runtime().rank() || state > CWY_PEER_FAILED)
+    return warn_once("{}, as state {} of rank {}, epoch {}: no such news can be", how, state,
+                     peer.rank, peer.epoch);
   if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);
   if (state == CWY_PEER_SUSPECT) suspect(peer, std::move(how));
 }
@@ -235,7 +240,6 @@ void Runtime::settle_failure_policy() {
 
 void Runtime::note_started() {
   if (std::exchange(started_, true)) return;
-  watch_.reset();
   bootstrap_->started();
   end_with_last_thread();
   show_phase(StatusPage::runs);
@@ -320,6 +324,8 @@ void Runtime::end_if_stranded() {
     attention.store(true, std::memory_order_relaxed);
     // The launcher speaks of everybody but those who have left in good order.
     if (now_ns() < stranded_until_ && departed_words().empty()) return;
+    // Who writes the line looks on for news meanwhile, and comes by here again.
+    if (std::exchange(stranding_, true)) return;
   }
   fatal_peer_lost("communication", stranded_ + departed_words());  // written once
 }

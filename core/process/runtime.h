@@ -88,7 +88,7 @@ class Runtime final : public ProcessContext {
   std::unique_ptr<Bootstrap> own_bootstrap_;
   std::unique_ptr<JobFacts> own_job_;
   cwy_services services_{};
-  std::unique_ptr<PluginWatch> watch_;  // while the job starts
+  std::unique_ptr<PluginWatch> watch_;
   std::unique_ptr<Loader> own_loader_;
   ConduitSet own_conduits_;
   std::unique_ptr<CollectiveTable> own_collectives_;
@@ -98,6 +98,7 @@ class Runtime final : public ProcessContext {
   Departures departures_;
   std::string stranded_;         // what cannot complete; under news_mutex_
   uint64_t stranded_until_ = 0;  // when that is said; 0: nothing
+  bool stranding_ = false;       // it is being said
 };
 
 extern Runtime* g_runtime;  // set once, before gex_Client_Init returns; never reset

@@ -61,6 +61,13 @@ void negotiated() {
 void put() {
   gex_RMA_PutBlocking(job.tm, gone, peer_segment(gone), here, sizeof here, 0);
 }
+void get() {
+  gex_RMA_GetBlocking(job.tm, here, gone, peer_segment(gone), sizeof here, 0);
+}
+// The other one leaves in the middle of one of them.
+void gets_meanwhile() {
+  for (;;) get();
+}
 void memset_there() {
   gasnet_memset(gone, peer_segment(gone), 7, sizeof here);
 }
@@ -91,9 +98,17 @@ void gather_all() {
 
 const std::map<std::string, void (*)()>& calls() {
   static const std::map<std::string, void (*)()> all = {
-      {"request", request},       {"negotiated", negotiated},       {"put", put},
-      {"memset", memset_there},   {"strided_put", strided_put},     {"barrier", barrier},
-      {"broadcast", broadcast},   {"named_barrier", named_barrier}, {"reduce", reduce},
+      {"request", request},
+      {"negotiated", negotiated},
+      {"put", put},
+      {"get", get},
+      {"gets_meanwhile", gets_meanwhile},
+      {"memset", memset_there},
+      {"strided_put", strided_put},
+      {"barrier", barrier},
+      {"broadcast", broadcast},
+      {"named_barrier", named_barrier},
+      {"reduce", reduce},
       {"gather_all", gather_all},
   };
   return all;
@@ -124,10 +139,11 @@ bool left(int argc, char** argv) {
   for (gone = 0; gone < job.size; ++gone) request();  // everybody is connected to everybody
   barrier();
   gone = job.size - 1;
-  if (job.rank == gone) return true;
+  const bool meanwhile = what == "gets_meanwhile";
+  if (job.rank == gone) return ::usleep(meanwhile ? 300'000 : 0), true;
   peer_segment(gone);
   // With timeouts.exit=0.5s it has ended by then.
-  ::usleep(static_cast<useconds_t>(1'200'000 * kSlowdown));
+  if (!meanwhile) ::usleep(static_cast<useconds_t>(1'200'000 * kSlowdown));
   call->second();
   say("came through\n");
   return true;

@@ -18,19 +18,10 @@ cwyl_candidate candidates[kAlgorithms];
 const cwyl_candidate* list[kAlgorithms];
 
 cwyl_candidate candidate(const Algorithm& a) {
-  return {CWY_HEAD(cwyl_candidate),
-          a.name,
-          a.operation,
-          a.keeps_order,
-          /*min_bytes=*/0,
-          UINT64_MAX,
-          /*min_team=*/1,
-          kMostMembers,
-          a.state_bytes,
-          /*reserved=*/0,
-          a.score,
-          a.start,
-          a.step};
+  return {CWY_HEAD(cwyl_candidate), a.name,       a.operation,   a.keeps_order,
+          /*min_bytes=*/0,          UINT64_MAX,
+          /*min_team=*/1,           kMostMembers, a.state_bytes,
+          /*reserved=*/0,           a.score,      a.start,       a.step};
 }
 
 void fini() {}

@@ -143,7 +143,16 @@ void while_connected(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
 
 void say_nothing(void*, cwy_peer, cwy_peer_state, const char*) {}
 
+// Knows the way of the services alone.
+cwy_status open_untold(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                       cwy_err* err) {
+  cwyc_ep_params own = *params;
+  own.peer_state = nullptr;
+  return g_inner->ep_open(domain, &own, out, err);
+}
+
 const Faults faults{
+    {"untold_front", [] { g_module.ep_open = open_untold; }},
     {"never_up", [] { g_module.connect = never_up; }},
     {"purge_forgets_connect", [] { g_module.connect = never_up; }},
     {"impatient", [] { use_later(), g_module.connect = impatient; }},

@@ -251,6 +251,25 @@ void death_is_reported_unasked() {
       "peer_state FAILED after the peer was killed", 10.0);
 }
 
+// Catches news of a peer that pass by the conduit in front, whose peer_state is set.
+void death_is_told_to_the_front() {
+  Session s({.memory = 0, .tells = 1});
+  PluginHost::take_peer_reports();
+  s.partner().kill();
+  const auto failed = [](const PeerReport& report) {
+    return report.state == CWY_PEER_FAILED && report.peer.rank == 1;
+  };
+  std::vector<PeerReport> passed_by;
+  s.ep().until(
+      [&] {
+        for (PeerReport& report : PluginHost::take_peer_reports())
+          passed_by.push_back(std::move(report));
+        return !passed_by.empty() || std::ranges::any_of(s.ep().peer_news, failed);
+      },
+      "peer_state FAILED of the endpoint's parameters, after the peer was killed", 10.0);
+  EXPECT_EQ(passed_by.size(), 0u) << "services->peer_state was called in place of the endpoint's";
+}
+
 // ---- after a death --------------------------------------------------------------------------
 
 Card open_here(Side& side, const SideOptions& options) {
@@ -476,6 +495,7 @@ const Cases cases{
      killed_with_unread_messages},
     {"Failure", "killed_while_sending", kShort | kMedium | kProcess, killed_while_sending},
     {"Failure", "purge_completes_everything", kShort | kProcess, purge_completes_everything},
+    {"Failure", "death_is_told_to_the_front", kPeerFailure | kProcess, death_is_told_to_the_front},
     {"Failure", "death_is_reported_unasked", kPeerFailure | kProcess, death_is_reported_unasked},
     {"Failure", "replacement_with_a_new_epoch", kShort | kProcess, replacement_with_a_new_epoch},
     {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},

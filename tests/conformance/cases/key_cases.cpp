@@ -169,6 +169,7 @@ void key_of_other_memory() {
     const RemoteMemory right(s.ep(), card, s.loopback()), its(s.ep(), other, s.loopback());
     uint64_t value = 0;
     if (s.ops().get != nullptr) s.conn().get_data(&value, other.base, its, sizeof value);
+    if (s.ops().get != nullptr) s.conn().get_data(&value, card.base, right, sizeof value);
     use_without_right(s, right, other.base, false);
   }
   EXPECT_EQ(s.call(touched, 2u), 0u) << "bytes were written by the key of other memory";

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 #include "plugin_host.h"
 
@@ -142,9 +143,15 @@ cwyc_ep_params Endpoint::parameters(Endpoint* core_ep, uint32_t index, uint32_t 
   return params;
 }
 
-Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : domain_(domain) {
+void Endpoint::peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
+  static_cast<Endpoint*>(core_ep)->peer_news.push_back({peer, state, given(why, "")});
+}
+
+Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded, bool tells)
+    : domain_(domain) {
   require_ok(domain.open_status(), "domain_open");
-  const cwyc_ep_params params = parameters(this, index, multithreaded);
+  cwyc_ep_params params = parameters(this, index, multithreaded);
+  if (tells) params.peer_state = peer_state;
   ErrorText err;
   const SignalKeeper keeper;
   const cwy_status status =
@@ -338,8 +345,11 @@ RemoteMemory::RemoteMemory(Endpoint& ep, const Card& owner, bool same_process)
     : ep_(ep), base_(owner.base), size_(owner.length) {
   const cwyc_peer_desc desc = describe(owner, same_process);
   ErrorText err;
+  // The bytes are given for the call alone.
+  std::vector<uint8_t> bytes(owner.rkey, owner.rkey + owner.rkey_len);
   const cwy_status status = err.after(
-      "rkey_open", ep.module().rkey_open(ep.get(), &desc, owner.rkey, owner.rkey_len, &rkey_, err));
+      "rkey_open", ep.module().rkey_open(ep.get(), &desc, bytes.data(), bytes.size(), &rkey_, err));
+  std::fill(bytes.begin(), bytes.end(), uint8_t{0xdd});
   if (status != CWY_OK) fail(status, "rkey_open", err.text());
 }
 

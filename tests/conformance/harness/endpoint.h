@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "loader/loader.h"
 #include "op.h"
+#include "plugin_host.h"
 
 namespace causeway::conformance {
 
@@ -89,7 +90,8 @@ struct Message {
 
 class Endpoint {
  public:
-  Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded = 0);
+  // `tells`: what the conduit learns of peers comes to `peer_news`, as to a conduit in front.
+  Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded = 0, bool tells = false);
   ~Endpoint();
   static cwyc_ep_params parameters(Endpoint* core_ep, uint32_t index, uint32_t multithreaded = 0);
   Endpoint(const Endpoint&) = delete;
@@ -116,6 +118,7 @@ class Endpoint {
   std::function<void*(const cwyc_arrival&)> on_place;
   std::function<void()> meanwhile;  // called by every step, for a second endpoint's progress
   uint64_t unexpected = 0;          // messages that nobody handled
+  std::vector<PeerReport> peer_news;
 
   uint32_t progress(uint32_t budget = 64, uint32_t lane = CWYC_PROGRESS_ALL);
   // Progress, or yield the processor: for waiting loops on machines with fewer processors.
@@ -131,6 +134,7 @@ class Endpoint {
   static void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                       const int32_t* args, uint32_t nargs, void* payload, size_t length);
   static void* place(void* core_ep, const cwyc_arrival* arrival);
+  static void peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why);
   void take_class();
   Domain& domain_;
   cwyc_ep* ep_ = nullptr;

@@ -121,7 +121,7 @@ void Side::open(const SideOptions& options) {
                            : options.failing != 0 && first ? failing_options()
                                                            : PluginHost::options();
   domain = std::make_unique<Domain>(plugin, how, settings.device);
-  ep = std::make_unique<Endpoint>(*domain, 0, options.multithreaded);
+  ep = std::make_unique<Endpoint>(*domain, 0, options.multithreaded, options.tells != 0);
   const bool to_partner = first && world().mode == Mode::two_processes;
   ep->address(card, to_partner ? cwy_peer{1, world().next_epoch} : cwy_peer{0, 1});
   const uint64_t can_have = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG;

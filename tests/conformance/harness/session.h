@@ -21,6 +21,7 @@ struct SideOptions {
   uint32_t connect = 1;  // both sides connect at once
   uint32_t lossy = 0;    // over a network that loses packets (kLossy)
   uint32_t failing = 0;  // over a device that soon fails, on this side (kFailing)
+  uint32_t tells = 0;    // Endpoint::peer_news
 };
 
 // One process's half of a case.
