@@ -222,7 +222,7 @@ CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* core, const cwym_modu
                                        cwy_err* err);
 cwy_status CWY_MEMKIND_INIT(const cwy_services* core, const cwym_module** out, cwy_err* err) {
   if (core->head.major != CWY_PLUGIN_MAJOR)
-    return fail(err, CWY_ERR_UNSUPPORTED, "memory kind 'attic' needs plugin interface 1");
+    return fail(err, CWY_ERR_UNSUPPORTED, "memory kind 'attic' needs plugin interface 2");
   services = core;
   *out = &module;
   return CWY_OK;
