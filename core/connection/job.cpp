@@ -216,6 +216,7 @@ void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_m
     kept_.push_back(std::make_unique<const Card>(std::move(cards[r])));
     cards_[r].store(kept_.back().get(), std::memory_order_release);
   }
+  have_cards_.store(true, std::memory_order_release);
   can_map_ = can_map;
   const Card& own = card(facts_.rank);
   local_ranks_.clear();

@@ -80,6 +80,10 @@ class JobFacts {
 
   // Acquire: a card that has been replaced is complete. What it refers to stays.
   const Card& card(uint32_t rank) const { return *cards_[rank].load(std::memory_order_acquire); }
+  // Any thread; as if all were possible before the cards are there.
+  uint32_t newest_epoch(uint32_t rank) const {
+    return have_cards_.load(std::memory_order_acquire) ? card(rank).epoch : UINT32_MAX;
+  }
   // Rules of peers: go by it: `nbrhd` is a rank that could be mapped, if what serves it does so.
   Locality locality(uint32_t rank) const;
   PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
@@ -125,6 +129,7 @@ class JobFacts {
   uint32_t nbrhd_index_ = 0, host_index_ = 0, nbrhd_set_size_ = 1, nbrhd_set_rank_ = 0;
   uint32_t host_set_size_ = 1, host_set_rank_ = 0;
   bool can_map_ = false;
+  std::atomic<bool> have_cards_{false};  // release behind cards_
 
   void publish_local_ranks();
 };

@@ -101,6 +101,7 @@ std::string look_at(Call& call, uint64_t limit_ns) {
 // Looks once in a while as long as calls are made, and sleeps where none is for a while.
 void watch(uint64_t limit_ns) {
   const uint64_t step_ns = std::clamp<uint64_t>(limit_ns / 8, 1'000'000, 1'000'000'000);
+  const std::chrono::nanoseconds step(step_ns);
   std::unique_lock lock(calls().mutex);
   for (uint64_t made = 0; calls().watching;) {
     calls().sleeping = made == calls().made && calls().under_way.empty();
@@ -108,7 +109,7 @@ void watch(uint64_t limit_ns) {
     calls().sleeping = false;
     made = calls().made;
     if (!calls().watching) break;
-    calls().changed.wait_for(lock, std::chrono::nanoseconds(step_ns));
+    if (calls().changed.wait_for(lock, step) != std::cv_status::timeout) continue;
     std::string text;
     for (Call* const call : calls().under_way) {
       call->lasted_ns += step_ns;

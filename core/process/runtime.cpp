@@ -79,8 +79,8 @@ void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, cons
                                 given(why, "no reason given"), device_trouble(*cep->conduit));
   if (peer.rank >= runtime().size())
     return warn_once("{}, of rank {}, which this job does not have", how, peer.rank);
-  const uint32_t newest = runtime().job().card(peer.rank).epoch;
-  if (peer.epoch > newest || peer.rank == runtime().rank() || state > CWY_PEER_FAILED)
+  const bool future = peer.epoch > runtime().job().newest_epoch(peer.rank);
+  if (future || peer.rank == runtime().rank() || state > CWY_PEER_FAILED)
     return warn_once("{}, as state {} of rank {}, epoch {}: no such news can be", how, state,
                      peer.rank, peer.epoch);
   if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);
