@@ -86,8 +86,8 @@ void send_failed(const Peer& to, cwy_status status) {
   std::string text =
       fmt::format("a message to rank {} failed with {}{}", to.rank, status_name(status),
                   unchecked ? "; 'checks: full' names the call at fault" : "");
-  if (status > CWY_INPROGRESS || status < CWY_ERR_DEVICE_FAILED)
-    text += fmt::format(" {}: its conduit's plugin is at fault", status);
+  if (!is_status(status))
+    text += fmt::format(" {}: the plugin of the conduit that serves it is at fault", status);
   if (status == CWY_ERR_PEER_FAILED) end_without(to.rank, text);
   fatal_text("communication", text);
 }

@@ -35,6 +35,11 @@ constexpr bool is_error(cwy_status status) {
   return static_cast<uint32_t>(status) > CWY_INPROGRESS;
 }
 
+// Has the number a name?
+constexpr bool is_status(cwy_status status) {
+  return status <= CWY_INPROGRESS && status >= CWY_ERR_DEVICE_FAILED;
+}
+
 // "RETRY", "PEER_FAILED" ...: the words of the plugin interface's README.
 const char* status_name(cwy_status status);
 

@@ -5,7 +5,6 @@
 #include <causeway/plugin.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -36,30 +35,18 @@ inline std::string text_of(const cwy_err& err) {
 }
 
 // Why a call failed that answered `status`: its text, or else the status.
-inline std::string reason(const cwy_err& err, cwy_status status) {
-  std::string text = text_of(err);
-  return text.empty() ? status_name(status) : text;
-}
+std::string reason(const cwy_err& err, cwy_status status);
 
 // Does nothing where `err` is NULL or, being of an older interface, has no room.
-inline void write_error(cwy_err* err, cwy_status status, std::string_view text) {
-  if (err == nullptr || err->head.struct_size <= offsetof(cwy_err, text)) return;
-  const size_t room =
-      std::min<size_t>(err->head.struct_size - offsetof(cwy_err, text), sizeof err->text);
-  const std::string line = one_line(text, room - 1);
-  err->status = status;
-  std::memcpy(err->text, line.c_str(), std::min(line.size() + 1, room));
-  err->text[room - 1] = '\0';
-}
+void write_error(cwy_err* err, cwy_status status, std::string_view text);
 
 // A plugin's answer, where OK comes with an object: without it the plugin is at fault, and named.
+// An error without a text gets one.
+cwy_status checked_answer(cwy_status status, bool has_object, cwy_err& err, const char* call);
 // By reference: the argument may be evaluated before the call that sets the object.
 template <class T>
-cwy_status checked_answer(cwy_status status, T* const& object, cwy_err& err,
-                          std::string_view call) {
-  if (status != CWY_OK || object != nullptr) return status;
-  write_error(&err, CWY_ERR_INVALID, std::string(call) + " answered OK but set no object");
-  return CWY_ERR_INVALID;
+cwy_status checked_answer(cwy_status status, T* const& object, cwy_err& err, const char* call) {
+  return checked_answer(status, object != nullptr, err, call);
 }
 
 }  // namespace causeway

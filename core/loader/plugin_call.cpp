@@ -45,10 +45,7 @@ std::thread* g_watch = nullptr;  // of the one PluginWatch
 thread_local Call* t_innermost = nullptr;
 
 void name_who_exits(int status, void*) {
-  if (t_innermost == nullptr) return;
-  log_error("{} ended the process in {}, with status {}; a plugin must answer an error instead",
-            t_innermost->whose.text(), t_innermost->name, status);
-  ::_exit(status != 0 ? status : 1);
+  end_if_in_plugin(status);
 }
 
 class Entered {
@@ -122,6 +119,13 @@ void watch(uint64_t limit_ns) {
 }
 
 }  // namespace
+
+void end_if_in_plugin(int status) {
+  if (t_innermost == nullptr) return;
+  log_error("{} ended the process in {}, with status {}; a plugin must answer an error instead",
+            t_innermost->whose.text(), t_innermost->name, status);
+  ::_exit((status & 0xff) != 0 ? status : 1);
+}
 
 std::string PluginName::text() const {
   return fmt::format("{}{}{}", kind, *kind != '\0' ? " " : "", name);

@@ -36,6 +36,9 @@ class CallRef {
 // thread; calls nest.
 cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made);
 
+// Ends the process where the calling thread, which exits with that status, is inside such a call.
+void end_if_in_plugin(int status);
+
 // While it lives, a call that lasts is told of, and after `limit_ns` it ends the process: a plugin
 // that hangs in a start would keep all ranks waiting, for nobody. The limit counts while the
 // process runs, in steps of an eighth or a second. A thread watches, asleep where no calls are

@@ -63,7 +63,7 @@ const void* call_init(const Manifest& manifest, AnyInit init, const cwy_services
   if (status != CWY_OK) {
     const std::string text = text_of(err);
     fail(manifest, status < 0 ? status : CWY_ERR_INVALID, "{} answered {}: {}", name,
-         status_name(status), text.empty() ? "the plugin gave no reason" : text);
+         reason({}, status), text.empty() ? "the plugin gave no reason" : text);
   }
   if (module == nullptr) fail(manifest, CWY_ERR_INVALID, "{} answered OK but set no module", name);
   return module;

@@ -185,6 +185,7 @@ void end_polls_of_others() {
 // anything. Ranks of a program that survives failures take leave by its own call, or are missed.
 void leave_at_exit(int status, void*) {
   if (g_runtime == nullptr || ::getpid() != g_pid || runtime().survives_failures()) return;
+  end_if_in_plugin(status);
   if (exiting()) return;
   stop_progress_thread();
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) return;

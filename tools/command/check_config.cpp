@@ -99,7 +99,7 @@ class PluginLook {
       : config_(quiet(config)),
         fatal_(config.on_load_error == LoadErrorPolicy::fail),
         findings_(findings),
-        loader_(config_, probe_services(1)) {
+        loader_(config_, probe_services(1, config_.timeouts.start_ns)) {
     look_at_path();
     look_at_conduits();
     look_at_memkinds();

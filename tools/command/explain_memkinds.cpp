@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kinds/device.h"
 #include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "loader/signal_keeper.h"
 #include "text.h"
 
@@ -76,28 +77,33 @@ MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
   out.summary = plugin.manifest.summary;
   Listed listed;
   const auto note = [](void* arg, const cwym_device* device) {
+    if (device == nullptr) return;
     auto& to = *static_cast<Listed*>(arg);
     if (to.texts.empty()) to.first = device->index;
     to.texts.push_back(device_text(*device));
   };
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
-  if (plugin.module.list_devices(note, &listed, &err) != CWY_OK || listed.texts.empty()) {
+  const PluginName whose{"memory kind", out.kind};
+  const auto list = [&] { return plugin.module.list_devices(note, &listed, &err); };
+  if (plugin_call(whose, "list_devices", list) != CWY_OK || listed.texts.empty()) {
     out.trouble = fmt::format("no device: {}", err.text[0] ? err.text : "none is present");
     return out;
   }
   out.devices = listed.texts;
   cwym_kind* kind = nullptr;
   const auto options = make_options(plugin.manifest, {}, {});
-  cwy_status status =
-      plugin.module.create(as_c(options.get()), listed.first, nullptr, 0, &kind, &err);
+  const auto create = [&] {
+    return plugin.module.create(as_c(options.get()), listed.first, nullptr, 0, &kind, &err);
+  };
+  cwy_status status = checked_answer(plugin_call(whose, "create", create), kind, err, "create");
   if (status != CWY_OK) {
     out.trouble = fmt::format("cannot be used: {}", reason(err, status));
     return out;
   }
   cwym_attr attr{};
   attr.head = CWY_HEAD(cwym_attr);
-  status = plugin.module.query(kind, &attr);
+  status = plugin_call(whose, "query", [&] { return plugin.module.query(kind, &attr); });
   if (status == CWY_OK) {
     out.exports = form_words(attr.export_forms);
     out.imports = form_words(attr.import_forms);

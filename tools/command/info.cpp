@@ -72,7 +72,7 @@ Facts gather(const InfoArguments& arguments) {
   }
   Config quiet = facts.config;
   quiet.on_load_error = LoadErrorPolicy::ignore;  // failures are what this command is about
-  Loader loader(quiet, probe_services());
+  Loader loader(quiet, probe_services(1, quiet.timeouts.start_ns));
   facts.search_path = loader.search_path();
   facts.plugins = loader.list();
   if (arguments.failed) try_to_load(loader, quiet, facts.plugins);

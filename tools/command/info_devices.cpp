@@ -108,7 +108,7 @@ Found look(const Config& config, Loader& loader, const ConduitSpec& spec) {
 
 std::vector<Found> look_at_all(Config config) {
   config.on_load_error = LoadErrorPolicy::ignore;  // what fails is said beside what does not
-  Loader loader(config, probe_services());
+  Loader loader(config, probe_services(1, config.timeouts.start_ns));
   std::vector<ConduitSpec> specs = config.conduits;
   std::set<std::string> seen;
   for (const ConduitSpec& spec : specs) seen.insert(spec.plugin);

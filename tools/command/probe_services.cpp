@@ -36,9 +36,9 @@ const cwy_job* probe_job(uint32_t ranks) {
 
 }  // namespace
 
-const cwy_services* probe_services(uint32_t ranks) {
-  // Until the command ends, also by exit(). As long as the default of timeouts.start.
-  [[maybe_unused]] static const auto* const watch = new PluginWatch(60'000'000'000);
+const cwy_services* probe_services(uint32_t ranks, uint64_t limit_ns) {
+  // Until the command ends, also by exit().
+  [[maybe_unused]] static const auto* const watch = new PluginWatch(limit_ns);
   static const cwy_services services = [ranks] {
     cwy_services s{};
     s.head = CWY_HEAD(cwy_services);

@@ -46,7 +46,8 @@ World open_world(const WorldArguments& args) {
   // A job ends where a plugin is missing; an answer for another machine only names it.
   if (world.config.on_load_error == LoadErrorPolicy::fail)
     world.config.on_load_error = LoadErrorPolicy::warn;
-  world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
+  world.loader = std::make_unique<Loader>(
+      world.config, probe_services(args.ranks, world.config.timeouts.start_ns));
   world.conduits =
       open_conduits(world.config, *world.loader, WhichConduits::all,
                     {probe_services()->job, Card::of_this_process().hostname, new_secret()});
