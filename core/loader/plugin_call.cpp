@@ -23,7 +23,9 @@ namespace {
 struct Call {
   const PluginName& whose;
   const char* name;
-  uint64_t lasted_ns = 0;  // while this process ran: a debugger may stop it
+  Lasting lasting;
+  const pid_t process = ::getpid();  // a child of it may end as it likes
+  uint64_t lasted_ns = 0;            // while this process ran: a debugger may stop it
   bool told = false;
   bool waits = false;  // for a call that was made within it
 };
@@ -81,17 +83,19 @@ double seconds(uint64_t ns) {
 
 // The call that has lasted too long as a line, or nothing. Under the mutex.
 std::string look_at(Call& call, uint64_t limit_ns) {
-  if (call.lasted_ns >= limit_ns)
+  if (call.lasted_ns > limit_ns && call.lasting == Lasting::ends)
     return fmt::format(
         "{} has not returned from {} within {:g} s (timeouts.start); a debugger shows what it "
         "waits for, and a job that does without it leaves it out of the configuration",
         call.whose.text(), call.name, seconds(limit_ns));
   if (call.lasted_ns < std::min(kTellNs, limit_ns / 2) || call.told) return {};
   call.told = true;
-  log_warn(
-      "{} has been in {} for {:.0f} s; this rank goes on when it returns, and ends after {:g} s "
-      "(timeouts.start)",
-      call.whose.text(), call.name, seconds(call.lasted_ns), seconds(limit_ns));
+  const std::string end =
+      call.lasting == Lasting::is_told
+          ? ""
+          : fmt::format(", and ends after {:g} s (timeouts.start)", seconds(limit_ns));
+  log_warn("{} has been in {} for {:.0f} s; this rank goes on when it returns{}", call.whose.text(),
+           call.name, seconds(call.lasted_ns), end);
   return {};
 }
 
@@ -109,8 +113,9 @@ void watch(uint64_t limit_ns) {
     if (calls().changed.wait_for(lock, step) != std::cv_status::timeout) continue;
     std::string text;
     for (Call* const call : calls().under_way) {
+      if (call->waits) continue;
       call->lasted_ns += step_ns;
-      if (text.empty() && !call->waits) text = look_at(*call, limit_ns);
+      if (text.empty()) text = look_at(*call, limit_ns);
     }
     if (text.empty()) continue;
     lock.unlock();  // the end of the process may come by here
@@ -121,7 +126,7 @@ void watch(uint64_t limit_ns) {
 }  // namespace
 
 void end_if_in_plugin(int status) {
-  if (t_innermost == nullptr) return;
+  if (t_innermost == nullptr || t_innermost->process != ::getpid()) return;
   log_error("{} ended the process in {}, with status {}; a plugin must answer an error instead",
             t_innermost->whose.text(), t_innermost->name, status);
   ::_exit((status & 0xff) != 0 ? status : 1);
@@ -131,8 +136,8 @@ std::string PluginName::text() const {
   return fmt::format("{}{}{}", kind, *kind != '\0' ? " " : "", name);
 }
 
-cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made) {
-  Call entry{whose, call};
+cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made, Lasting lasting) {
+  Call entry{whose, call, lasting};
   const Entered entered(entry);
   std::string thrown = ", which must not leave a plugin";
   try {

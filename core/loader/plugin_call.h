@@ -31,10 +31,14 @@ class CallRef {
   cwy_status (*run_)(const void*);
 };
 
+// What becomes of a call that lasts (PluginWatch): memory may be so much that a call takes minutes.
+enum class Lasting { ends, is_told };
+
 // Makes the call and answers its status. `call`: a literal. Error with INVALID where an exception
 // comes out of it. A process that the call ends by exit() says so, and its status is not 0. Any
 // thread; calls nest.
-cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made);
+cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made,
+                       Lasting lasting = Lasting::ends);
 
 // Ends the process where the calling thread, which exits with that status, is inside such a call.
 void end_if_in_plugin(int status);

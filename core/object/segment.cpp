@@ -172,7 +172,8 @@ std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void
     return allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
   };
   const cwy_status status = checked_answer(
-      plugin_call({"conduit", allocator->name()}, "mem_alloc", allocate), mem, err, "mem_alloc");
+      plugin_call({"conduit", allocator->name()}, "mem_alloc", allocate, Lasting::is_told), mem,
+      err, "mem_alloc");
   if (status != CWY_OK) {
     throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
                 allocator->name(), reason(err, status));
@@ -233,8 +234,9 @@ Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t si
     rounded = (size + unit - 1) / unit * unit;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = checked_answer(
-        plugin_call({"memory kind", device.name()}, "alloc",
-                    [&] { return module.alloc(device.kind(), rounded, &addr, &err); }),
+        plugin_call(
+            {"memory kind", device.name()}, "alloc",
+            [&] { return module.alloc(device.kind(), rounded, &addr, &err); }, Lasting::is_told),
         addr, err, "alloc");
     if (status != CWY_OK) {
       throw Error(status, "{} cannot allocate a segment of {} bytes: {}", device.name(), rounded,
@@ -314,7 +316,8 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
     return cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err);
   };
   const cwy_status status = checked_answer(
-      plugin_call({"conduit", cep.conduit->name()}, "mem_reg", enter), mem, err, "mem_reg");
+      plugin_call({"conduit", cep.conduit->name()}, "mem_reg", enter, Lasting::is_told), mem, err,
+      "mem_reg");
   if (status == CWY_OK) {
     registrations_.push_back({cep.conduit, mem});
   } else {

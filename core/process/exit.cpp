@@ -323,6 +323,7 @@ void end_for_mistake(const char* call, const std::string& text) {
   if (!first) end_with_exit();
   t_leaving = Leaving::after_error;
   stop_on_error();
+  limit_exit(1, 2);  // a thread that hangs may hold a file of stdio's
   ::fflush(nullptr);
   ::_exit(1);
 }

@@ -75,14 +75,13 @@ void look_at_suspects() {
 void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
   if (g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
-  std::string how = fmt::format("conduit {}: {}{}", cep->conduit->name(),
-                                given(why, "no reason given"), device_trouble(*cep->conduit));
+  const std::string& name = cep->conduit->name();
   if (peer.rank >= runtime().size())
-    return warn_once("{}, of rank {}, which this job does not have", how, peer.rank);
-  const bool future = peer.epoch > runtime().job().newest_epoch(peer.rank);
-  if (future || peer.rank == runtime().rank() || state > CWY_PEER_FAILED)
-    return warn_once("{}, as state {} of rank {}, epoch {}: no such news can be", how, state,
-                     peer.rank, peer.epoch);
+    return warn_once("conduit {}: news of rank {}, which this job does not have", name, peer.rank);
+  // A process that is not known yet is nobody's peer; its own end is no news to this one.
+  if (peer.epoch > runtime().job().newest_epoch(peer.rank) || peer.rank == runtime().rank()) return;
+  std::string how = fmt::format("conduit {}: {}{}", name, given(why, "no reason given"),
+                                device_trouble(*cep->conduit));
   if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);
   if (state == CWY_PEER_SUSPECT) suspect(peer, std::move(how));
 }

@@ -8,10 +8,10 @@
  * the steps; the rules each function obeys are in conduit.h and causeway-conduit(7).
  *
  * An endpoint owns two datagram sockets, one per *lane*: requests travel on one, replies on the
- * other, so a process whose request queue is full can still be replied to. The kernel keeps order,
- * loses nothing, and says EAGAIN when the receiver's queue is full, which is what CWY_RETRY means.
- * The names of the sockets are abstract: they vanish with their process, however that ends. So that
- * an end in order is not taken for a death, we say hello where we connect, and goodbye.
+ * other, so a process whose request queue is full can still be replied to. The kernel loses
+ * nothing, and says EAGAIN when the receiver's queue is full: CWY_RETRY. The sockets' names are
+ * abstract and vanish with their process. So that an end is not taken for a death, we say hello,
+ * and goodbye.
  */
 #define _GNU_SOURCE
 #include <causeway/conduit.h>
@@ -69,8 +69,7 @@ struct cwyc_domain {
 
 struct cwyc_ep {
   cwyc_domain* domain;
-  void* core_ep;
-  cwyc_deliver_fn deliver;
+  cwyc_ep_params params; /* peer_state is never NULL here */
   int fd[LANES];
   int poll_fd; /* readable when one of the two is */
   int busy[LANES];
@@ -159,7 +158,7 @@ static cwy_status peer_is_gone(cwyc_ep* ep, struct peer* peer) {
   if (!peer->refused) peer->refused = ep->emptied + 1;
   if (ep->emptied < peer->refused) return CWY_RETRY;
   peer->gone = 1;
-  services->peer_state(ep->core_ep, peer->who, CWY_PEER_FAILED, "its uds socket is closed");
+  ep->params.peer_state(ep->params.core_ep, peer->who, CWY_PEER_FAILED, "its socket is closed");
   return CWY_ERR_PEER_FAILED;
 }
 
@@ -252,8 +251,9 @@ static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
       if (peer) peer->gone = header.kind == GOODBYE;
     } else {
       ep->delivered++;
-      ep->deliver(ep->core_ep, header.from, header.word, header.kind, header.args, header.nargs,
-                  header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL, header.length);
+      ep->params.deliver(ep->params.core_ep, header.from, header.word, header.kind, header.args,
+                         header.nargs, header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL,
+                         header.length);
     }
   }
   ep->busy[lane] = 0;
@@ -293,8 +293,7 @@ static cwy_status wait_fd(cwyc_ep* ep, int* fd) {
 
 /* Nobody tells of room in another's queue: a caller that waits for it does not sleep. */
 static cwy_status arm(cwyc_ep* ep) {
-  struct epoll_event event;
-  const int busy = ep->starved || epoll_wait(ep->poll_fd, &event, 1, 0) != 0;
+  const int busy = ep->starved || epoll_wait(ep->poll_fd, &(struct epoll_event){0}, 1, 0) != 0;
   return ep->starved = 0, busy ? CWY_RETRY : CWY_OK;
 }
 
@@ -385,8 +384,9 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
   cwyc_ep* ep = calloc(1, sizeof *ep);
   if (!ep) return fail(err, CWY_ERR_NOMEM, "conduit uds: out of memory");
   ep->domain = domain;
-  ep->core_ep = params->core_ep;
-  ep->deliver = params->deliver;
+  memcpy(&ep->params, params,
+         params->head.struct_size < sizeof *params ? params->head.struct_size : sizeof *params);
+  if (ep->params.peer_state == NULL) ep->params.peer_state = services->peer_state;
   ep->fd[LANE_REQUEST] = ep->fd[LANE_REPLY] = -1;
   ep->address.network = domain->network;
   ep->poll_fd = epoll_create1(EPOLL_CLOEXEC);

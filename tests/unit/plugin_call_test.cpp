@@ -68,14 +68,23 @@ TEST(PluginWatch, EndsWhatDoesNotReturn) {
 // longer than one may; a watch that outlives its object.
 TEST(PluginWatch, LeavesShortCallsAlone) {
   {
-    const PluginWatch watch(400'000'000);
-    for (int i = 0; i < 6; ++i) {
-      ::usleep(50'000);
-      plugin_call({"conduit", "acme"}, "reach", [] { return ::usleep(50'000), CWY_OK; });
-    }
+    const PluginWatch watch(2'000'000'000);
+    for (int i = 0; i < 10; ++i)
+      plugin_call({"conduit", "acme"}, "reach", [] { return ::usleep(250'000), CWY_OK; });
   }
   const PluginWatch again(50'000'000);
   ::usleep(100'000);
+}
+
+// Would catch: a large registration that is ended, or lasts without a word.
+TEST(PluginWatch, OnlyTellsOfMemory) {
+  const PluginWatch watch(200'000'000);
+  testing::internal::CaptureStderr();
+  const auto takes_long = [] { return ::usleep(600'000), CWY_OK; };
+  EXPECT_EQ(plugin_call({"conduit", "acme"}, "mem_reg", takes_long, Lasting::is_told), CWY_OK);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("conduit acme has been in mem_reg for"), std::string::npos) << said;
+  EXPECT_EQ(said.find("ends after"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -249,7 +249,7 @@ uint64_t hammer_own_word(Side& side, const Nothing&) {
   const uint64_t end = now_ns() + 2 * kEnough;
   const auto over = [&] { return blackboard().slot[2].load() != 0 || now_ns() > end; };
   uint64_t added = 0;
-  std::thread owner([&] {
+  std::jthread owner([&] {
     // Relaxed: only the sum matters.
     for (; added % 64 != 0 || !over(); ++added) __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
   });
