@@ -77,8 +77,8 @@ typedef struct cwyc_conn {
 } cwyc_conn;
 
 /* Flags of hot operations. The low 16 bits change what a call means: one that a later minor adds is
- * set only for a connection whose capabilities say that it is understood. The high 16 bits are hints, which a
- * conduit may ignore; the three highest are the core's own. */
+ * set only for a connection whose capabilities say that it is understood. The high 16 bits are
+ * hints, which a conduit may ignore; the three highest are the core's own. */
 enum {
   CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
   CWYC_SRC_VOLATILE = 1u << 1  /* copy the source before returning (puts over 512 bytes: may be later) */

@@ -3,6 +3,7 @@
 #include "am/internal.h"
 #include "base/fatal.h"
 #include "base/flags.h"
+#include "loader/one_line.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
@@ -83,11 +84,12 @@ void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
 
 void send_failed(const Peer& to, cwy_status status) {
   const bool unchecked = status == CWY_ERR_INVALID && !context().checks();
-  std::string text =
-      fmt::format("a message to rank {} failed with {}{}", to.rank, status_name(status),
-                  unchecked ? "; 'checks: full' names the call at fault" : "");
-  if (!is_status(status))
-    text += fmt::format(" {}: the plugin of the conduit that serves it is at fault", status);
+  const char* const advice = unchecked ? "; 'checks: full' names the call at fault"
+                             : is_status(status)
+                                 ? ""
+                                 : ": the plugin of the conduit that serves it is at fault";
+  const std::string text =
+      fmt::format("a message to rank {} failed with {}{}", to.rank, reason({}, status), advice);
   if (status == CWY_ERR_PEER_FAILED) end_without(to.rank, text);
   fatal_text("communication", text);
 }

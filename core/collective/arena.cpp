@@ -23,7 +23,7 @@
 #include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
-#include "loader/one_line.h"
+#include "loader/plugin_call.h"
 #include "object/endpoint.h"
 
 namespace causeway {
@@ -90,7 +90,11 @@ std::string make_arena(ConduitEp& cep) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   void* base = nullptr;
   cwyc_mem* mem = nullptr;
-  if (module.mem_alloc(cep.conduit->domain(), bytes, &base, &mem, &err) != CWY_OK) {
+  const PluginName whose{"conduit", cep.conduit->name()};
+  const auto allocate = [&] {
+    return module.mem_alloc(cep.conduit->domain(), bytes, &base, &mem, &err);
+  };
+  if (plugin_object(whose, "mem_alloc", mem, err, allocate, Lasting::is_told) != CWY_OK) {
     log_info("collectives use messages: conduit {} has no {} bytes: {}", cep.conduit->name(), bytes,
              text_of(err));
     return {};
@@ -301,8 +305,11 @@ char* mapped_arena(Peer& peer) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_rkey* rkey = nullptr;
   const cwyc_module& module = s.conduit->module();
-  if (module.rkey_open(cep->ep, &facts.desc, neighbor->right.data(), neighbor->right.size(), &rkey,
-                       &err) == CWY_OK) {
+  const auto open = [&] {
+    return module.rkey_open(cep->ep, &facts.desc, neighbor->right.data(), neighbor->right.size(),
+                            &rkey, &err);
+  };
+  if (plugin_object({"conduit", s.conduit->name()}, "rkey_open", rkey, err, open) == CWY_OK) {
     intptr_t delta = 0;
     if (module.rkey_direct(rkey, &delta) == CWY_OK) {
       const uint64_t here = neighbor->address + static_cast<uint64_t>(delta);

@@ -128,8 +128,7 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
   const auto open = [&] {
     return module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
   };
-  const cwy_status status = checked_answer(plugin_call({"conduit", name_}, "domain_open", open),
-                                           domain_, err, "domain_open");
+  const cwy_status status = plugin_object({"conduit", name_}, "domain_open", domain_, err, open);
   if (status == CWY_OK) return;
   for (const auto& [key, where] : configured_.option_origins)
     if (status == CWY_ERR_INVALID && text_of(err).starts_with(fmt::format("option '{}'", key)))
@@ -282,7 +281,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   const auto open = [&] {
     return conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
   };
-  cwy_status status = checked_answer(plugin_call(whose, "ep_open", open), out->ep, err, "ep_open");
+  cwy_status status = plugin_object(whose, "ep_open", out->ep, err, open);
   if (status != CWY_OK) {
     out->ep = nullptr;
     throw Error(status, "conduit {} ({}): {}", conduit.name(), conduit.spec().where.str(),

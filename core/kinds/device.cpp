@@ -105,8 +105,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
                                 native.empty() ? nullptr : native.data(), native.size(), &kind,
                                 &err);
   };
-  cwy_status status =
-      checked_answer(plugin_call(named(plugin), "create", create), kind, err, "create");
+  cwy_status status = plugin_object(named(plugin), "create", kind, err, create);
   if (status != CWY_OK) throw Error(status, "{}: {}", named(plugin).text(), reason(err, status));
   cwym_attr attr{};
   attr.head = CWY_HEAD(cwym_attr);

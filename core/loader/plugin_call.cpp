@@ -15,7 +15,6 @@
 #include "base/fatal.h"
 #include "base/log.h"
 #include "base/quiet_thread.h"
-#include "loader/one_line.h"
 
 namespace causeway {
 namespace {

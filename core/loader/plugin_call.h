@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "loader/one_line.h"
+
 namespace causeway {
 
 // As messages name a plugin: "conduit eth". The name outlives the call.
@@ -31,7 +33,7 @@ class CallRef {
   cwy_status (*run_)(const void*);
 };
 
-// What becomes of a call that lasts (PluginWatch): memory may be so much that a call takes minutes.
+// The end of a call that lasts (PluginWatch). Memory may be so much that a call takes minutes.
 enum class Lasting { ends, is_told };
 
 // Makes the call and answers its status. `call`: a literal. Error with INVALID where an exception
@@ -39,6 +41,14 @@ enum class Lasting { ends, is_told };
 // thread; calls nest.
 cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made,
                        Lasting lasting = Lasting::ends);
+
+// The same for a call that makes an object: OK without one is INVALID, with a text
+// (checked_answer).
+template <class T>
+cwy_status plugin_object(const PluginName& whose, const char* call, T* const& object, cwy_err& err,
+                         CallRef made, Lasting lasting = Lasting::ends) {
+  return checked_answer(plugin_call(whose, call, made, lasting), object, err, call);
+}
 
 // Ends the process where the calling thread, which exits with that status, is inside such a call.
 void end_if_in_plugin(int status);

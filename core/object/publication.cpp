@@ -155,8 +155,7 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
     return cep.conduit->module().rkey_open(cep.ep, &peer.desc, packed_right.data(),
                                            packed_right.size(), &rkey, &err);
   };
-  const cwy_status status =
-      checked_answer(plugin_call({"conduit", name}, "rkey_open", open), rkey, err, "rkey_open");
+  const cwy_status status = plugin_object({"conduit", name}, "rkey_open", rkey, err, open);
   if (status == CWY_ERR_UNSUPPORTED) {
     log_info("rank {}: conduit {} does not reach the segment ({}); using active messages", rank,
              name, reason(err, status));

@@ -171,9 +171,8 @@ std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void
   const auto allocate = [&] {
     return allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
   };
-  const cwy_status status = checked_answer(
-      plugin_call({"conduit", allocator->name()}, "mem_alloc", allocate, Lasting::is_told), mem,
-      err, "mem_alloc");
+  const cwy_status status = plugin_object({"conduit", allocator->name()}, "mem_alloc", mem, err,
+                                          allocate, Lasting::is_told);
   if (status != CWY_OK) {
     throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
                 allocator->name(), reason(err, status));
@@ -233,11 +232,9 @@ Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t si
       throw Error(CWY_ERR_INVALID, "length {} is more than any device has", size);
     rounded = (size + unit - 1) / unit * unit;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    const cwy_status status = checked_answer(
-        plugin_call(
-            {"memory kind", device.name()}, "alloc",
-            [&] { return module.alloc(device.kind(), rounded, &addr, &err); }, Lasting::is_told),
-        addr, err, "alloc");
+    const cwy_status status = plugin_object(
+        {"memory kind", device.name()}, "alloc", addr, err,
+        [&] { return module.alloc(device.kind(), rounded, &addr, &err); }, Lasting::is_told);
     if (status != CWY_OK) {
       throw Error(status, "{} cannot allocate a segment of {} bytes: {}", device.name(), rounded,
                   reason(err, status));
@@ -315,9 +312,8 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
   const auto enter = [&] {
     return cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err);
   };
-  const cwy_status status = checked_answer(
-      plugin_call({"conduit", cep.conduit->name()}, "mem_reg", enter, Lasting::is_told), mem, err,
-      "mem_reg");
+  const cwy_status status =
+      plugin_object({"conduit", cep.conduit->name()}, "mem_reg", mem, err, enter, Lasting::is_told);
   if (status == CWY_OK) {
     registrations_.push_back({cep.conduit, mem});
   } else {

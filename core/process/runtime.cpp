@@ -323,7 +323,7 @@ void Runtime::end_if_stranded() {
     attention.store(true, std::memory_order_relaxed);
     // The launcher speaks of everybody but those who have left in good order.
     if (now_ns() < stranded_until_ && departed_words().empty()) return;
-    // Who writes the line looks on for news meanwhile, and comes by here again.
+    // The thread that writes the line looks on for news meanwhile, and comes by here again.
     if (std::exchange(stranding_, true)) return;
   }
   fatal_peer_lost("communication", stranded_ + departed_words());  // written once

@@ -96,7 +96,7 @@ MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
   const auto create = [&] {
     return plugin.module.create(as_c(options.get()), listed.first, nullptr, 0, &kind, &err);
   };
-  cwy_status status = checked_answer(plugin_call(whose, "create", create), kind, err, "create");
+  cwy_status status = plugin_object(whose, "create", kind, err, create);
   if (status != CWY_OK) {
     out.trouble = fmt::format("cannot be used: {}", reason(err, status));
     return out;
