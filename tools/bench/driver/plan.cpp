@@ -243,12 +243,14 @@ void Plan::network() {
   std::vector<std::string> words = network_words(name, sets);
   say(fmt::format("puts, gets and messages over {}", words[1]));
   add_selection(words, request_.only);
-  // GASPI's figures are a program's of their own.
+  // GASPI's figures are a program's of their own, and those of two threads.
   const auto wants_some = [this](bool gaspi) {
     const auto figures = catalogue();
     return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
+      const std::string_view figure_name = figure.name;
       return figure.launch == Launch::network && wants(figure) &&
-             std::string_view(figure.name).starts_with("net.gaspi.") == gaspi;
+             !figure_name.starts_with("net.threads2.") &&
+             figure_name.starts_with("net.gaspi.") == gaspi;
     });
   };
   const unsigned launches = request_.launches.value_or(request_.quick ? 1 : kNetworkLaunches);
@@ -261,7 +263,20 @@ void Plan::network() {
     for (unsigned i = 0; i < launches && outcome_.problems.empty(); ++i)
       take_records(launch(2, command, sets), rows);
   }
+  if (wants_any("net.threads2.")) senders(name, sets, launches, rows);
   for (Measured& row : middle_launches(rows)) outcome_.measured.push_back(std::move(row));
+}
+
+// Two threads of one rank, with a lane for each.
+void Plan::senders(const NetworkName& name, std::vector<std::string> sets, unsigned launches,
+                   std::vector<Measured>& rows) {
+  say("messages and puts of two threads");
+  sets.push_back(fmt::format("conduits.{}.lanes=2", name.conduit));
+  std::vector<std::string> command = {program_ + "-senders"};
+  add_selection(command, request_.only);
+  if (is_over_tcp(name)) command.push_back("--sockets");
+  for (unsigned i = 0; i < launches && outcome_.problems.empty(); ++i)
+    take_records(launch(3, command, sets), rows);
 }
 
 // Memory that the neighbor opens (IPC), and the same kept from opening it: through host buffers.

@@ -85,6 +85,8 @@ class Plan {
   void memory();
   void instructions();
   void network();
+  void senders(const NetworkName& name, std::vector<std::string> sets, unsigned launches,
+               std::vector<Measured>& rows);
   void sweep();
   static std::vector<std::string> network_words(const NetworkName& name,
                                                 std::vector<std::string>& sets);
