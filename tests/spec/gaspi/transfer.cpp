@@ -86,7 +86,7 @@ SPEC_CASE(transfer, chain_of_notifications) {
 
 // Catches: data of a write_notify that comes after its notification; a value that is torn or lost.
 SPEC_CASE(transfer, write_notify) {
-  for (const size_t size : {0u, 8u, 100u, 4096u, 5000u, 100000u}) {
+  for (const size_t size : {0u, 8u, 100u, 4096u, 5000u, 16384u, 16392u, 100000u}) {
     for (unsigned round = 1; round <= 10; ++round) {
       fill(memory(0), size, size + round + job().rank);
       CHECK_OK(gaspi_write_notify(0, 0, job().peer(), 0, 500000, size, 65535, 0xFFFFFFF0u + round,
