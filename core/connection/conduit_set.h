@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "connection/am_limits.h"
+#include "connection/entry_lock.h"
 #include "connection/taken.h"
 #include "connection/wrapping.h"
 #include "loader/loader.h"
@@ -80,8 +81,8 @@ struct ConduitEp {
   std::vector<cwyc_ops> inner;  // SERIAL: what the locking entries call
   // For aliases of its connections: between host memory, and with an end in device memory.
   std::vector<cwyc_ops> alias, device;
-  bool serial = false;         // some table is SERIAL and several threads may enter
-  std::recursive_mutex mutex;  // SERIAL: held by the thread inside; no handler runs under it
+  bool serial = false;  // some table is SERIAL and several threads may enter
+  EntryLock mutex;      // SERIAL: held by the thread inside; no handler runs under it
   // Several threads may enter, and the conduit delivers inside of a lock.
   bool takes_over = false;
   cwyc_deliver_fn deliver = nullptr;  // runs a handler

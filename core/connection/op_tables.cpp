@@ -85,7 +85,7 @@ void lock(cwy_status (*&entry)(cwyc_conn*, Args...)) {
 // nothing about what others do in between.
 cwy_status locked_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
                           uint32_t flags, cwyc_am_slot* slot) {
-  std::recursive_mutex& mutex = Connection::of(conn).cep->mutex;
+  EntryLock& mutex = Connection::of(conn).cep->mutex;
   mutex.lock();
   const cwy_status status = inner_of(conn).am_prepare(conn, least, most, nargs, flags, slot);
   if (status != CWY_OK) mutex.unlock();

@@ -19,7 +19,7 @@ thread_local constinit ConduitEp* t_polled __attribute__((tls_model("initial-exe
 
 uint32_t poll_conduit(ConduitEp& cep, uint32_t budget, uint32_t lane) {
   // Another thread makes progress here already: it is not waited for.
-  std::unique_lock<std::recursive_mutex> inside(cep.mutex, std::defer_lock);
+  std::unique_lock<EntryLock> inside(cep.mutex, std::defer_lock);
   if (cep.serial && !inside.try_lock()) return 0;
   ConduitEp* const outer = std::exchange(t_polled, &cep);
   const uint32_t events = cep.conduit->module().progress(cep.ep, budget, lane);

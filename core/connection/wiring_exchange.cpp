@@ -23,7 +23,7 @@ bool publish_wirings(const ConduitEps& eps, const std::vector<cwy_peer>& peers) 
   Bootstrap::Texts texts;
   for (const auto& cep : eps) {
     if (!(cep->caps & CWYC_CAP_WIRING)) continue;
-    std::unique_lock<std::recursive_mutex> enter(cep->mutex, std::defer_lock);
+    std::unique_lock<EntryLock> enter(cep->mutex, std::defer_lock);
     if (cep->serial) enter.lock();
     for (const cwy_peer& peer : peers)
       if (peer.rank != context().rank() && cep->conduit->is_lane_of(context().rank() + peer.rank))

@@ -113,7 +113,7 @@ void refit(Connection& c) {
 // tells this process alone has not come yet.
 Connection* start_connection(Peer& peer, Conduit& conduit) {
   ConduitEp* cep = peer.ep->conduit_ep(&conduit);
-  std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);
+  std::unique_lock<EntryLock> lock(cep->mutex, std::defer_lock);
   if (cep->serial && !lock.try_lock()) return nullptr;
   PeerFacts facts = context().job().facts_of(peer.rank, &conduit);
   std::optional<std::string> wiring;
@@ -453,7 +453,7 @@ void purge_connections(Peer& peer) {
   }
   for (Connection* c : purged) {
     // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
-    std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
+    std::unique_lock<EntryLock> enter(c->cep->mutex, std::defer_lock);
     if (c->cep->serial) enter.lock();
     c->cep->conduit->module().purge(&c->conn);
   }

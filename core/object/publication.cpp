@@ -87,7 +87,7 @@ class InsideMappers {
   bool any() const { return !held_.empty(); }
 
  private:
-  std::vector<std::unique_lock<std::recursive_mutex>> held_;
+  std::vector<std::unique_lock<EntryLock>> held_;
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ static bool map_through(ConduitEp& cep, uint32_t rank, Publication& p) {
   if (rkey == nullptr) return false;
   // Not waited for, because of the locks held here: the next look may find it free. Segments that
   // are published come with the lock (InsideMappers).
-  std::unique_lock<std::recursive_mutex> inside(cep.mutex, std::defer_lock);
+  std::unique_lock<EntryLock> inside(cep.mutex, std::defer_lock);
   if (cep.serial && !inside.try_lock()) {
     p.busy = true;
     return false;

@@ -139,7 +139,7 @@ Armed arm_all(std::vector<pollfd>& fds) {
     if (!sleeps_on_descriptor(*e.cep)) continue;
     const cwyc_module& module = e.cep->conduit->module();
     // Not waited for: who is inside moves things on.
-    std::unique_lock<std::recursive_mutex> inside(e.cep->mutex, std::defer_lock);
+    std::unique_lock<EntryLock> inside(e.cep->mutex, std::defer_lock);
     if (e.cep->serial && !inside.try_lock()) {
       answer = Armed::busy;
       continue;

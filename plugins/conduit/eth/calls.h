@@ -66,7 +66,9 @@ inline char* stage(Link& link, size_t bytes) {
 inline void push(Link& link, bool now) {
   if (link.ep->inside == 0 && !link.out.blocked && (now || link.out.bytes >= batch_bytes))
     return flush(link);
+  if (link.ep->inside != 0) link.collector = {};
   if (link.dirty) return;
+  if (link.ep->inside == 0 && link.ep->domain->gate.several()) link.collector = pthread_self();
   link.dirty = true;
   link.ep->dirty.push_back(link.index);
 }

@@ -75,15 +75,28 @@ uint32_t take_unread(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return events;
 }
 
+// Is another thread still posting? A pass that sent its single units would cost it more than it
+// moves on, so they leave with the first pass that finds no more than the one before.
+bool is_collecting(Link& link) {
+  if (link.collector == pthread_t{} || link.collector == pthread_self()) return false;
+  return std::exchange(link.looked, link.out.bytes) != link.out.bytes;
+}
+
 // Sends the units that this pass, and the posts before it, have left to leave together.
-void flush_dirty(cwyc_ep* ep) {
+void flush_dirty(cwyc_ep* ep, bool all) {
+  size_t kept = 0;
   for (size_t i = 0; i < ep->dirty.size(); ++i) {
     Link* const link = find_link(ep, ep->dirty[i]);
     if (link == nullptr) continue;
+    if (!all && is_collecting(*link)) {
+      ep->dirty[kept++] = link->index;
+      continue;
+    }
     link->dirty = false;
+    link->collector = {};
     flush(*link);
   }
-  ep->dirty.clear();
+  ep->dirty.resize(kept);
 }
 
 __attribute__((noinline)) uint32_t look_around(cwyc_ep* ep) {
@@ -100,7 +113,7 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const Pass pass(ep->domain->gate, std::try_to_lock);
   if (__builtin_expect(pass.refused(), 0)) return 0;
   ++ep->inside;
-  if (!ep->dirty.empty()) flush_dirty(ep);  // posts that waited for company
+  if (!ep->dirty.empty()) flush_dirty(ep, false);  // posts that waited for company
   uint32_t events = 0;
   if (__builtin_expect(!ep->deferred.empty(), 0) && lane == CWYC_PROGRESS_ALL)
     events += deliver_deferred(ep, budget);
@@ -112,7 +125,7 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
   if (__builtin_expect(ep->passes % clock_every == 0, 0)) events += look_around(ep);
   --ep->inside;
-  if (!ep->dirty.empty()) flush_dirty(ep);
+  if (!ep->dirty.empty()) flush_dirty(ep, false);
   return events;
 }
 
@@ -124,7 +137,7 @@ cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
 // Epoll reports what is there, not what has come: nothing can arrive unseen.
 cwy_status Conduit::arm(cwyc_ep* ep) {
   const Pass pass(ep->domain->gate);
-  flush_dirty(ep);
+  flush_dirty(ep, true);
   return ep->deferred.empty() && ep->unread.empty() && ep->todo.empty() ? CWY_OK : CWY_RETRY;
 }
 

@@ -35,7 +35,7 @@ __attribute__((noinline)) TxLane* enter_elsewhere(Connection& c, uint32_t which,
       if (at != from) way.store(static_cast<uint8_t>(at), std::memory_order_release);
       return &lane;
     }
-    TryLock::relax();
+    relax();
   }
   return nullptr;
 }

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "../common/count.h"
+#include "../common/relax.h"
 #include "layout.h"
 #include "pace.h"
 
@@ -53,13 +54,6 @@ class TryLock {
     if (held_.load(std::memory_order_relaxed)) return false;
     held_.store(true, std::memory_order_relaxed);
     return true;
-  }
-  static void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
   }
 
  private:

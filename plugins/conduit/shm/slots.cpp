@@ -141,7 +141,7 @@ void adopt_slots(cwyc_ep* ep) {
 }
 
 void reject_sender(cwyc_ep* ep, cwy_peer peer, bool gone) {
-  while (!ep->adopt_lock.try_lock()) TryLock::relax();  // held for a walk over the slots at most
+  while (!ep->adopt_lock.try_lock()) relax();  // held for a walk over the slots at most
   uint32_t& newest = newest_epoch_of(ep, peer.rank);
   newest = std::max(newest, peer.epoch + 1);
   reject_older(ep, {peer.rank, peer.epoch + 1});

@@ -1,7 +1,7 @@
 // causeway-bench-senders: what two threads of rank 0 send together, each to a rank of its own, as a
-// multiple of what one thread sends. Both receivers rest meanwhile, so that two cores are enough:
-// what is sent fills the sockets' buffers, and no wait is measured. Prints records of the
-// catalogue.
+// multiple of what one thread sends; and what one sends while the other polls. Both receivers rest
+// meanwhile, so that two cores are enough: what is sent fills the sockets' buffers, and no wait is
+// measured. Prints records of the catalogue.
 #include <fmt/format.h>
 #include <gasnetex.h>
 #include <sched.h>
@@ -117,7 +117,8 @@ void spin_until(Condition&& condition) {
     if (turn % 4096 == 0) sched_yield();
 }
 
-enum class Who { first, second, both };
+// `polled`: the second sends while the first polls.
+enum class Who { first, second, both, polled };
 
 // The calling thread and one more, each on a core of its own where there are two.
 class Senders {
@@ -139,8 +140,11 @@ class Senders {
     ended_.store(0, std::memory_order_relaxed);
     done_.store(0, std::memory_order_relaxed);
     if (who != Who::first) turn_.fetch_add(1, std::memory_order_release);
-    if (who != Who::second) take_part(0);
-    spin_until([&] { return done_.load(std::memory_order_acquire) == threads_; });
+    if (who == Who::first || who == Who::both) take_part(0);
+    spin_until([&] {
+      if (who == Who::polled) gasnet_AMPoll();
+      return done_.load(std::memory_order_acquire) == threads_;
+    });
     if (who == Who::both) return std::max(end_[0], end_[1]) - std::min(begin_[0], begin_[1]);
     const unsigned alone = who == Who::first ? 0 : 1;
     return end_[alone] - begin_[alone];
@@ -206,12 +210,21 @@ double gain_of(const std::function<double(Who)>& time) {
   return (first + second) / time(Who::both);
 }
 
+// The same of one thread beside a thread that polls.
+double gain_beside(const std::function<double(Who)>& time) {
+  const double alone = time(Who::second);
+  return alone / time(Who::polled);
+}
+
 struct Gain {
   double times;
   Spread spread;
 };
 
-Gain gain(const Job& job, Senders& senders, unsigned repetitions,
+using Ratio = double(const std::function<double(Who)>&);
+
+// The median of a ratio over bursts of which each begins when both receivers rest.
+Gain gain(const Job& job, Senders& senders, unsigned repetitions, Ratio& ratio,
           const std::function<void(unsigned)>& each, const std::function<void()>& after) {
   std::vector<double> all;
   double longest = 0;
@@ -223,9 +236,9 @@ Gain gain(const Job& job, Senders& senders, unsigned repetitions,
     ask_both(job, false);
     return taken;
   };
-  gain_of(time);
+  ratio(time);
   longest = 0;
-  for (unsigned i = 0; i < repetitions; ++i) all.push_back(gain_of(time));
+  for (unsigned i = 0; i < repetitions; ++i) all.push_back(ratio(time));
   const double middle = median(all);
   if (longest > kShortestRestMs * 1e6)
     fmt::print(stderr, "causeway-bench: sending took up to {:.1f} ms of the receivers' {} ms\n",
@@ -280,8 +293,8 @@ void print(const std::string& name, const Gain& ours, std::optional<double> raw)
   std::fflush(stdout);
 }
 
-void measure(const Job& job, bool quick, bool beside_sockets,
-             const std::vector<std::string>& only) {
+void measure_all(const Job& job, bool quick, bool beside_sockets,
+                 const std::vector<std::string>& only) {
   const unsigned repetitions = quick ? 9 : 81;
   const auto nothing = [] {};
   Senders senders;
@@ -299,11 +312,6 @@ void measure(const Job& job, bool quick, bool beside_sockets,
   const auto requests = [&](unsigned thread) {
     for (unsigned i = 0; i < kMessages; ++i) gex_AM_RequestShort0(job.tm, 1 + thread, kNothing, 0);
   };
-  const auto wants = [&](const char* figure) {
-    return only.empty() || std::count(only.begin(), only.end(), figure) != 0;
-  };
-  if (wants("net.threads2.am"))
-    print("net.threads2.am", gain(job, senders, repetitions, requests, nothing), raw);
   static const std::array<uint64_t, 64> values{};
   const auto puts = [&](unsigned thread) {
     for (unsigned i = 0; i < kPuts; ++i)
@@ -311,8 +319,15 @@ void measure(const Job& job, bool quick, bool beside_sockets,
                      const_cast<uint64_t*>(&values[i % 64]), 8, GEX_EVENT_DEFER, 0);
   };
   const auto wait = [] { gex_NBI_Wait(GEX_EC_ALL, 0); };
-  if (wants("net.threads2.put8"))
-    print("net.threads2.put8", gain(job, senders, repetitions, puts, wait), raw);
+  const auto measure = [&](const char* figure, Ratio& ratio, const auto& each, const auto& after,
+                           std::optional<double> beside) {
+    if (!only.empty() && std::count(only.begin(), only.end(), figure) == 0) return;
+    print(figure, gain(job, senders, repetitions, ratio, each, after), beside);
+  };
+  measure("net.threads2.am", gain_of, requests, nothing, raw);
+  measure("net.threads2.put8", gain_of, puts, wait, raw);
+  measure("net.threads2.polled.am", gain_beside, requests, nothing, std::nullopt);
+  measure("net.threads2.polled.put8", gain_beside, puts, wait, std::nullopt);
 }
 
 }  // namespace
@@ -333,7 +348,7 @@ int main(int argc, char** argv) {
     receive();
   } else {
     try {
-      measure(job, quick, sockets, only);
+      measure_all(job, quick, sockets, only);
     } catch (const std::exception& error) {
       fmt::print(stderr, "causeway-bench: {}\n", error.what());
       gasnet_exit(1);

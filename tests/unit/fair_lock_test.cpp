@@ -1,0 +1,97 @@
+// The locks that let one thread at a time into a conduit: the core's (SERIAL conduits) and the one
+// of plugins.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "../../plugins/conduit/common/gate.h"
+#include "connection/entry_lock.h"
+
+namespace causeway {
+namespace {
+
+struct OfCore {
+  EntryLock lock;
+  void enter() { lock.lock(); }
+  bool try_enter() { return lock.try_lock(); }
+  void leave() { lock.unlock(); }
+};
+struct OfPlugins {
+  Gate gate;
+  void enter() { gate.enter(); }
+  bool try_enter() { return gate.try_enter(); }
+  void leave() { gate.leave(); }
+};
+
+template <typename Lock>
+class FairLock : public testing::Test {};
+using Locks = testing::Types<OfCore, OfPlugins>;
+TYPED_TEST_SUITE(FairLock, Locks);
+
+// Catches: a handler inside of progress that polls for room, and is sent away for the sake of a
+// thread that waits outside until the handler has ended: neither would go on.
+TYPED_TEST(FairLock, the_thread_inside_is_never_sent_away) {
+  TypeParam lock;
+  std::atomic<bool> posts{false};
+  lock.enter();
+  std::thread poster([&] {
+    posts = true;
+    lock.enter();
+    lock.leave();
+  });
+  while (!posts) std::this_thread::yield();
+  for (int i = 0; i < 200000; ++i) {
+    ASSERT_TRUE(lock.try_enter()) << "at look " << i;
+    lock.leave();
+  }
+  lock.leave();
+  poster.join();
+}
+
+// Catches: a thread that gets in without the lock, or a lock that is not given back.
+TYPED_TEST(FairLock, one_at_a_time) {
+  TypeParam lock;
+  constexpr int kTurns = 20000;
+  int inside = 0, turns = 0;  // guarded by the lock
+  std::atomic<int> posters{2};
+  const auto visit = [&] {
+    EXPECT_EQ(++inside, 1);
+    ++turns;
+    --inside;
+    lock.leave();
+  };
+  const auto post = [&] {
+    for (int i = 0; i < kTurns; ++i) {
+      lock.enter();
+      visit();
+    }
+    --posters;
+  };
+  std::thread first(post), second(post);
+  int polls = 0;
+  while (posters != 0) {
+    if (!lock.try_enter()) continue;
+    visit();
+    ++polls;
+  }
+  first.join();
+  second.join();
+  EXPECT_EQ(turns, 2 * kTurns + polls);
+}
+
+// Catches: a poll that is refused where nobody is inside and nobody waits.
+TYPED_TEST(FairLock, a_poll_behind_a_post_gets_in) {
+  TypeParam lock;
+  std::thread([&] {
+    lock.enter();
+    lock.leave();
+  }).join();
+  ASSERT_TRUE(lock.try_enter());
+  lock.leave();
+  ASSERT_TRUE(lock.try_enter());
+  lock.leave();
+}
+
+}  // namespace
+}  // namespace causeway
