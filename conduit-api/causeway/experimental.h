@@ -56,8 +56,8 @@ typedef struct cwyx_native {
 } cwyx_native;
 
 /* "immediate": 32 bits that travel with a put. Not in version 2, since nothing in the core would
- * ask for them: GASPI's notifications are in one message with small data, and follow large data by
- * order; measured over libfabric's tcp, the bits would save nothing beyond that. */
+ * ask for them: GASPI's notifications share a message with small data, and follow larger data by
+ * order. Measured over libfabric's tcp, the bits save nothing from 64 KiB on. */
 typedef void (*cwyx_immediate_fn)(void* core_ep, cwy_peer from, uint32_t data);
 typedef struct cwyx_immediate {
   cwy_head head;

@@ -77,7 +77,11 @@ class Block {
   // of sleepers (ArenaHead::napping); on x86 it is the same instruction.
   void store(uint64_t seq, uint64_t offset, const void* src, uint64_t length,
              uint32_t which) const {
-    if (length != 0) std::memcpy(scratch(seq) + offset, src, length);
+    if (length != 0) {
+      // Another thread may have filled this frame for an earlier run, which its owner has ended.
+      const AnnotatePeerAccess access;
+      std::memcpy(scratch(seq) + offset, src, length);
+    }
     annotate_send();
     signal(seq, which).fetch_add(1, std::memory_order_seq_cst);
   }

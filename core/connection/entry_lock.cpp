@@ -7,13 +7,8 @@ void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm volatile("isb" ::: "memory");
 #endif
-}
-
-// About as long as a poll, so that half of the time is the other thread's.
-void rest() {
-  for (int i = 0; i < 40; ++i) relax();
 }
 
 }  // namespace
@@ -25,30 +20,48 @@ void EntryLock::lock() {
 }
 
 bool EntryLock::try_lock() {
-  // A thread that is inside finds `depth_` as it left it, and goes on.
-  if (depth_.load(std::memory_order_relaxed) == 0) {
-    if (waiting_.load(std::memory_order_relaxed) != 0) return false;
-    const pthread_t posted = posted_.load(std::memory_order_relaxed);
-    if (posted != pthread_t{} && posted != pthread_self()) rest();
-  }
-  if (!mutex_.try_lock()) return false;
+  if (!try_mutex()) return false;
   count(1);
   posted_.store(pthread_t{}, std::memory_order_relaxed);
+  refused_.store(0, std::memory_order_relaxed);
   return true;
 }
 
-// A thread sleeps only if another one stays inside for longer than a call of the kernel takes, and
-// then holds nobody up: until it runs again nothing would move.
-void EntryLock::wait() {
-  constexpr int kLooks = 200;
-  waiting_.fetch_add(1, std::memory_order_relaxed);
-  bool inside = false;
-  for (int i = 0; i < kLooks && !inside; ++i) {
-    relax();
-    inside = mutex_.try_lock();
+bool EntryLock::try_mutex() {
+  constexpr uint32_t kPatience = 32;
+  const uint32_t refused = refused_.load(std::memory_order_relaxed);
+  if (__builtin_expect(refused >= kPatience, 0)) {
+    refused_.store(0, std::memory_order_relaxed);
+    return look(50);
   }
+  // A thread that is inside finds `depth_` as it left it, and goes on.
+  const bool makes_way = depth_.load(std::memory_order_relaxed) == 0;
+  const bool waited_for = makes_way && waiting_.load(std::memory_order_relaxed) != 0;
+  if (makes_way && !waited_for) rest_behind_post();
+  if (!waited_for && mutex_.try_lock()) return true;
+  refused_.store(refused + 1, std::memory_order_relaxed);
+  return false;
+}
+
+void EntryLock::rest_behind_post() const {
+  const pthread_t posted = posted_.load(std::memory_order_relaxed);
+  if (posted == pthread_t{} || posted == pthread_self()) return;
+  for (int i = 0; i < 40; ++i) relax();
+}
+
+void EntryLock::wait() {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  const bool inside = look(200);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   if (!inside) mutex_.lock();
+}
+
+bool EntryLock::look(int times) {
+  for (int i = 0; i < times; ++i) {
+    if (mutex_.try_lock()) return true;
+    relax();
+  }
+  return false;
 }
 
 }  // namespace causeway

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
+#include <vector>
 
 #include "../../plugins/conduit/common/gate.h"
 #include "connection/entry_lock.h"
@@ -36,11 +38,11 @@ TYPED_TEST(FairLock, the_thread_inside_is_never_sent_away) {
   std::atomic<bool> posts{false};
   lock.enter();
   std::thread poster([&] {
-    posts = true;
+    posts.store(true, std::memory_order_release);
     lock.enter();
     lock.leave();
   });
-  while (!posts) std::this_thread::yield();
+  while (!posts.load(std::memory_order_acquire)) std::this_thread::yield();
   for (int i = 0; i < 200000; ++i) {
     ASSERT_TRUE(lock.try_enter()) << "at look " << i;
     lock.leave();
@@ -66,11 +68,11 @@ TYPED_TEST(FairLock, one_at_a_time) {
       lock.enter();
       visit();
     }
-    --posters;
+    posters.fetch_sub(1, std::memory_order_relaxed);
   };
   std::thread first(post), second(post);
   int polls = 0;
-  while (posters != 0) {
+  while (posters.load(std::memory_order_relaxed) != 0) {
     if (!lock.try_enter()) continue;
     visit();
     ++polls;
@@ -78,6 +80,32 @@ TYPED_TEST(FairLock, one_at_a_time) {
   first.join();
   second.join();
   EXPECT_EQ(turns, 2 * kTurns + polls);
+}
+
+// Catches: polls that posts keep away for ever: three threads that post without a pause always have
+// one among them that waits.
+TYPED_TEST(FairLock, polls_get_in_beside_posts) {
+  TypeParam lock;
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> posters;
+  for (int i = 0; i < 3; ++i)
+    posters.emplace_back([&] {
+      while (!ends.load(std::memory_order_relaxed)) {
+        lock.enter();
+        lock.leave();
+      }
+    });
+  constexpr int kWanted = 200;
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  int polls = 0;
+  while (polls < kWanted && std::chrono::steady_clock::now() < limit) {
+    if (!lock.try_enter()) continue;
+    lock.leave();
+    ++polls;
+  }
+  ends.store(true, std::memory_order_relaxed);
+  for (std::thread& poster : posters) poster.join();
+  EXPECT_EQ(polls, kWanted);
 }
 
 // Catches: a poll that is refused where nobody is inside and nobody waits.

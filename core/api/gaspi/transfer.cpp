@@ -120,10 +120,10 @@ gaspi_return_t post_request(World& w, Queue& queue, uint32_t rank, Request* requ
   return result;
 }
 
-// Largest payload that travels in one message with its notification. Beyond, a native put saves the
-// copies; where there is none, the message carries what it can. Over TCP one message is ahead of a
-// put and a message up to 48 KiB; a network that writes by itself costs no more than two copies of
-// 16 KiB for its second message.
+// Largest payload that travels in one message with its notification; where there is no native put,
+// the message carries what it can. Over TCP one message takes half to three quarters of a put and a
+// message (tests/perf/results/gaspi.md). A network that writes by itself saves its second message,
+// and pays for two copies: not measured.
 constexpr uint64_t kEager = 16 << 10;
 uint64_t eager_limit(const Connection& c, const Piece& p) {
   if (is_on_device(p)) return 0;

@@ -183,9 +183,11 @@ struct Link : fabric::Link<Network> {
   uint32_t acked = 0;           // of what this side put, as the peer has counted
   uint32_t done = 0, told = 0;  // of what the peer put; what it has been told of
   bool dirty = false, unread = false;
-  // The thread whose posts wait for company, where there are several; 0: what waits leaves with the
-  // next pass. `looked`: as much waited when another thread's pass looked.
+  // The thread whose posts wait for company, where there are several; 0: all that waits leaves with
+  // the next pass. `looked`: bytes that waited at the last pass of another thread; `kept_since`:
+  // when such a pass first left them, 0: none has.
   pthread_t collector{};
+  uint64_t kept_since = 0;
   size_t looked = 0;
   bool part_refused = false;  // of what the unit that follows belongs to
   // For the time of connecting.

@@ -75,20 +75,32 @@ uint32_t take_unread(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return events;
 }
 
-// Is another thread still posting? A pass that sent its single units would cost it more than it
-// moves on, so they leave with the first pass that finds no more than the one before.
-bool is_collecting(Link& link) {
+// May another thread's posts be kept for company?
+enum class Company {
+  judged,  // at the begin of a pass: while that thread goes on, and for a time at most
+  kept,    // at its end, which has judged already
+  none
+};
+
+// A pass that sent the single units of a thread that is still posting would cost it more than it
+// moves on. They leave with the first pass that finds no more than the one before.
+bool stays(Link& link, Company company) {
+  constexpr uint64_t longest_ns = 20000;
   if (link.collector == pthread_t{} || link.collector == pthread_self()) return false;
-  return std::exchange(link.looked, link.out.bytes) != link.out.bytes;
+  if (company != Company::judged) return company == Company::kept;
+  const uint64_t now = services->now();
+  if (link.kept_since == 0) link.kept_since = now;
+  return std::exchange(link.looked, link.out.bytes) != link.out.bytes &&
+         now - link.kept_since < longest_ns;
 }
 
 // Sends the units that this pass, and the posts before it, have left to leave together.
-void flush_dirty(cwyc_ep* ep, bool all) {
+void flush_dirty(cwyc_ep* ep, Company company) {
   size_t kept = 0;
   for (size_t i = 0; i < ep->dirty.size(); ++i) {
     Link* const link = find_link(ep, ep->dirty[i]);
     if (link == nullptr) continue;
-    if (!all && is_collecting(*link)) {
+    if (stays(*link, company)) {
       ep->dirty[kept++] = link->index;
       continue;
     }
@@ -113,7 +125,7 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const Pass pass(ep->domain->gate, std::try_to_lock);
   if (__builtin_expect(pass.refused(), 0)) return 0;
   ++ep->inside;
-  if (!ep->dirty.empty()) flush_dirty(ep, false);  // posts that waited for company
+  if (!ep->dirty.empty()) flush_dirty(ep, Company::judged);  // posts that waited for company
   uint32_t events = 0;
   if (__builtin_expect(!ep->deferred.empty(), 0) && lane == CWYC_PROGRESS_ALL)
     events += deliver_deferred(ep, budget);
@@ -125,7 +137,7 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
   if (__builtin_expect(ep->passes % clock_every == 0, 0)) events += look_around(ep);
   --ep->inside;
-  if (!ep->dirty.empty()) flush_dirty(ep, false);
+  if (!ep->dirty.empty()) flush_dirty(ep, Company::kept);
   return events;
 }
 
@@ -137,7 +149,7 @@ cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
 // Epoll reports what is there, not what has come: nothing can arrive unseen.
 cwy_status Conduit::arm(cwyc_ep* ep) {
   const Pass pass(ep->domain->gate);
-  flush_dirty(ep, true);
+  flush_dirty(ep, Company::none);
   return ep->deferred.empty() && ep->unread.empty() && ep->todo.empty() ? CWY_OK : CWY_RETRY;
 }
 

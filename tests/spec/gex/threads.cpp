@@ -4,7 +4,11 @@
 
 #ifndef GASNET_SEQ
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -221,6 +225,47 @@ SPEC_CASE(threads, barrier_beside_traffic) {
   for (unsigned round = 0; round < spec::scaled(200, 10); ++round) spec::barrier();
   stop.store(true, std::memory_order_relaxed);
   for (std::thread& thread : threads) thread.join();
+  spec::barrier();
+}
+
+// Catches: puts of a thread that posts now and then, which are kept back for company while another
+// thread's polls go on: they would arrive some hundred milliseconds late. One way, as an answer to
+// the peer would take them along.
+SPEC_CASE(threads, posts_now_and_then_beside_polls) {
+  constexpr unsigned kPosts = 250;
+  const gex_Rank_t to = 1 % job().size;
+  const auto slot = [](gex_Rank_t rank, unsigned i) {
+    return spec::segment_of(rank, (size_t{3} << 20) + i * sizeof(double));
+  };
+  std::memset(slot(job().rank, 0), 0, kPosts * sizeof(double));
+  spec::barrier();
+  std::vector<double> sent(kPosts), late;
+  std::thread poster;
+  if (job().rank == 0)
+    poster = std::thread([&] {
+      for (unsigned i = 0; i < kPosts; ++i) {
+        usleep(700);
+        sent[i] = spec::seconds_now();
+        gex_RMA_PutNBI(job().tm, to, slot(to, i), &sent[i], sizeof sent[i], GEX_EVENT_DEFER, 0);
+      }
+      gex_NBI_Wait(GEX_EC_ALL, 0);
+    });
+  const double limit = spec::seconds_now() + 0.4;
+  while (late.size() < kPosts && spec::seconds_now() < limit) {
+    usleep(1000);
+    gasnet_AMPoll();
+    for (double when = 0; late.size() < kPosts; late.push_back(spec::seconds_now() - when)) {
+      __atomic_load(reinterpret_cast<double*>(slot(job().rank, static_cast<unsigned>(late.size()))),
+                    &when, __ATOMIC_ACQUIRE);
+      if (when == 0) break;
+    }
+  }
+  if (poster.joinable()) poster.join();
+  if (job().rank == to) {
+    CHECK(!late.empty());
+    std::sort(late.begin(), late.end());
+    if (!late.empty()) CHECK(late[late.size() / 2] < 0.025);
+  }
   spec::barrier();
 }
 

@@ -38,8 +38,8 @@ constexpr int kShortestRestMs = 6;
 constexpr unsigned kMessages = 100, kPuts = 400;
 constexpr size_t kFrame = 48;  // of a short request
 
-// Handlers run in a thread's own polls; relaxed counters would do, for what they count is known by
-// the answers alone.
+// Set by handlers, which may run in either thread. Release and acquire: what was done before the
+// message was handled is seen behind it.
 std::atomic<int> rest_ms{0};
 std::atomic<bool> must_stop{false};
 std::atomic<unsigned> answers{0};
@@ -202,7 +202,7 @@ void ask_both(const Job& job, bool to_rest) {
   GASNET_BLOCKUNTIL(answers.load(std::memory_order_acquire) == 2);
 }
 
-// What two threads send in a time, as a multiple of one thread's: measured in turns. Either is
+// Two threads' messages in a time as a multiple of one thread's, measured in turns. Either is
 // measured alone, as one may have the nearer memory.
 double gain_of(const std::function<double(Who)>& time) {
   const double first = time(Who::first);
@@ -210,7 +210,7 @@ double gain_of(const std::function<double(Who)>& time) {
   return (first + second) / time(Who::both);
 }
 
-// The same of one thread beside a thread that polls.
+// One thread's messages in a time while the other one polls, as a multiple of those it sends alone.
 double gain_beside(const std::function<double(Who)>& time) {
   const double alone = time(Who::second);
   return alone / time(Who::polled);
