@@ -77,13 +77,14 @@ uint32_t take_unread(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
 
 // May another thread's posts be kept for company?
 enum class Company {
-  judged,  // at the begin of a pass: while that thread goes on, and for a time at most
+  judged,  // at the beginning of a pass: while that thread goes on, and for a time at most
   kept,    // at its end, which has judged already
   none
 };
 
 // A pass that sent the single units of a thread that is still posting would cost it more than it
-// moves on. They leave with the first pass that finds no more than the one before.
+// moves on. Such units leave with the first pass that finds no more than the one before, or after
+// `longest_ns`.
 bool stays(Link& link, Company company) {
   constexpr uint64_t longest_ns = 20000;
   if (link.collector == pthread_t{} || link.collector == pthread_self()) return false;
