@@ -283,16 +283,6 @@ class Sockets {
   std::array<Ends, 2> ends_{};
 };
 
-void print(const std::string& name, const Gain& ours, std::optional<double> raw) {
-  Measured row;
-  row.name = name;
-  row.ours = ours.times;
-  row.raw = raw;
-  row.spread = ours.spread;
-  fmt::print("{}\n", to_record(row));
-  std::fflush(stdout);
-}
-
 void measure_all(const Job& job, bool quick, bool beside_sockets,
                  const std::vector<std::string>& only) {
   const unsigned repetitions = quick ? 9 : 81;
@@ -322,7 +312,8 @@ void measure_all(const Job& job, bool quick, bool beside_sockets,
   const auto measure = [&](const char* figure, Ratio& ratio, const auto& each, const auto& after,
                            std::optional<double> beside) {
     if (!only.empty() && std::count(only.begin(), only.end(), figure) == 0) return;
-    print(figure, gain(job, senders, repetitions, ratio, each, after), beside);
+    const Gain ours = gain(job, senders, repetitions, ratio, each, after);
+    fmt::print("{}\n", to_record({figure, ours.times, beside, "", "", ours.spread}));
   };
   measure("net.threads2.am", gain_of, requests, nothing, raw);
   measure("net.threads2.put8", gain_of, puts, wait, raw);
