@@ -140,7 +140,7 @@ Team* Endpoint::pair(uint16_t remote_index) {
   if (Team* team = slot.load(std::memory_order_acquire)) return team;
   const std::lock_guard lock(pairs_mutex_);
   if (Team* team = slot.load(std::memory_order_relaxed)) return team;  // the lock orders it
-  std::vector<Peer*> members;
+  TeamMembers members;
   members.reserve(peers_.size());
   for (Peer& peer : peers(remote_index)) members.push_back(&peer);
   auto* team = new Team(client_, this, std::move(members), context().rank(), 0, 0, true);

@@ -35,7 +35,7 @@ cwy_team_head* make_head(size_t size) {
 using NumberReleased = void(uint32_t id);
 constinit NumberReleased* team_number_released = [](uint32_t) {};
 
-Team::Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t rank, uint32_t id,
+Team::Team(Client* client, Endpoint* ep, TeamMembers members, uint32_t rank, uint32_t id,
            gex_Flags_t flags, bool is_pair)
     : head_(make_head(members.size())),
       client_(client),

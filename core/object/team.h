@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/line_allocator.h"
 #include "connection/peer.h"
 
 namespace causeway {
@@ -25,11 +26,14 @@ class TeamPart {
 // Called when a team's number is given back (team_ids.h). Told by wiring.cpp, constant afterwards.
 extern void (*team_number_released)(uint32_t id);
 
+// Every operation reads the members: in lines of their own.
+using TeamMembers = std::vector<Peer*, LineAllocator<Peer*>>;
+
 class Team {
  public:
   // Members in rank order. A TM-pair is a team whose ranks are job ranks and which no collective
   // call accepts. `id` was claimed (team_ids.h) and is released with the team; a pair has none.
-  Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t rank, uint32_t id,
+  Team(Client* client, Endpoint* ep, TeamMembers members, uint32_t rank, uint32_t id,
        gex_Flags_t flags, bool is_pair);
   ~Team();
   Team(const Team&) = delete;
@@ -48,7 +52,7 @@ class Team {
   gex_Flags_t flags() const { return flags_; }
   bool is_pair() const { return is_pair_; }
   Peer& member(uint32_t rank) const { return *members_[rank]; }
-  const std::vector<Peer*>& members() const { return members_; }
+  const TeamMembers& members() const { return members_; }
   // Does any process have several members? The same on all members.
   bool shares_processes() const;
 
@@ -97,7 +101,7 @@ class Team {
   cwy_team_head* head_;  // what a gex_TM_t points to; the distances follow it
   Client* client_;
   Endpoint* ep_;
-  std::vector<Peer*> members_;
+  TeamMembers members_;
   uint32_t id_;
   gex_Flags_t flags_;
   bool is_pair_;

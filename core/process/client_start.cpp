@@ -159,7 +159,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
   } else {
     team_id = agree_on_client(runtime().clients.front()->job_team(), id, name_, flags);
   }
-  std::vector<Peer*> members;
+  TeamMembers members;
   members.reserve(runtime().size());
   for (uint32_t r = 0; r < runtime().size(); ++r) members.push_back(&ep_->peer(r));
   team_ = std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), team_id, 0,

@@ -129,7 +129,7 @@ uint32_t memory_of(const Endpoint& ep) {
 }
 
 Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, uint32_t id) {
-  std::vector<Peer*> members;
+  TeamMembers members;
   std::vector<uint64_t> scratches;
   members.reserve(plan.members.size());
   for (const Member& m : plan.members) {

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <thread>
 
+#include "../../../slowdown.h"
+
 namespace {
 
 using std::chrono::milliseconds;
@@ -24,7 +26,7 @@ constexpr auto kPatience = milliseconds(10000);
 constexpr auto kSleepFor = milliseconds(1000);
 // Of the processor: a wait that sleeps takes a hundredth of a second, one that spins all that there
 // is, which beside other work may be little.
-constexpr double kMostSeconds = 0.1;
+constexpr double kMostSeconds = 0.1 * kSlowdown;
 
 gex_TM_t team;
 std::atomic<unsigned> come[kWhats];
