@@ -25,8 +25,9 @@ cwy_status fail(cwy_err* err, cwy_status status, const std::string& text);
 
 // An address that a process tells all others of its endpoint, or one that it tells a single peer.
 struct Address {
-  uint64_t number;   // of the queue pair that serves all; 0: each peer has its own
-  uint64_t network;  // the namespace of networks, outside which names mean nothing
+  uint64_t number;           // of the queue pair that serves all; 0: each peer has its own
+  uint64_t network;          // the namespace of networks, outside which names mean nothing
+  uint64_t virtual_network;  // of the launcher's credentials
 };
 struct Wiring {
   uint64_t number;  // of the queue pair
@@ -68,7 +69,7 @@ extern const cwyc_ops operations[2];  // by class
 struct cwyc_domain {
   simnic::Traits traits;
   std::string device;
-  uint64_t job, network;
+  uint64_t job, network, virtual_network;
   simnic::Registrations memory;
 };
 struct cwyc_mem {

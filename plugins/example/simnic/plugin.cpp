@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 
 #include "atomic.h"
 #include "conduit.h"
@@ -121,8 +122,10 @@ cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params
   uint64_t key[2];
   std::memcpy(key, params->job_key, sizeof key);
   const Traits traits = read_options(opts);
-  *out = new cwyc_domain{traits, device, key[0] ^ mix(key[1]), network.st_ino,
-                         Registrations(static_cast<size_t>(traits.registrations))};
+  const uint64_t vnis = std::hash<std::string>{}(params->vnis);
+  *out = new cwyc_domain{
+      traits,         device, key[0] ^ mix(key[1]),
+      network.st_ino, vnis,   Registrations(static_cast<size_t>(traits.registrations))};
   return CWY_OK;
 }
 
@@ -248,7 +251,9 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
 }
 
 cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* length, cwy_err* err) {
-  const Address address{ep->shared != nullptr ? ep->shared->number : 0, ep->domain.network};
+  const cwyc_domain& domain = ep->domain;
+  const Address address{ep->shared != nullptr ? ep->shared->number : 0, domain.network,
+                        domain.virtual_network};
   return write_out(address, buf, length, err);
 }
 
@@ -270,6 +275,9 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
   if (address.network != domain->network)
     return fail(err, CWY_ERR_UNREACHABLE,
                 "the peer is in another network namespace (another container)");
+  if (address.virtual_network != domain->virtual_network)
+    return fail(err, CWY_ERR_UNREACHABLE,
+                "the peer is in another virtual network (its SLINGSHOT_VNIS differs)");
   if ((address.number == 0) != domain->traits.peer_wiring)
     return fail(err, CWY_ERR_UNREACHABLE, "the peer has another value of the option wiring");
   return CWY_OK;
