@@ -29,7 +29,7 @@
 namespace causeway::bench {
 namespace {
 
-constexpr gex_AM_Index_t kNothing = 200, kRest = 201, kAsk = 202, kAnswer = 203, kStop = 204;
+constexpr gex_AM_Index_t kNothing = 200, kRest = 201, kAnswer = 203, kStop = 204;
 // The second receiver wakes first: its thread is through with its waiting while the other lane is
 // still silent. Else either thread would find in the other's cache what it sends with next.
 constexpr int kRestMs[] = {0, 9, 6};
@@ -47,9 +47,6 @@ std::atomic<unsigned> answers{0};
 void on_nothing(gex_Token_t) {}
 void on_rest(gex_Token_t token, gex_AM_Arg_t milliseconds) {
   rest_ms.store(milliseconds, std::memory_order_release);
-  gex_AM_ReplyShort0(token, kAnswer, 0);
-}
-void on_ask(gex_Token_t token) {
   gex_AM_ReplyShort0(token, kAnswer, 0);
 }
 void on_answer(gex_Token_t) {
@@ -80,7 +77,6 @@ Job start(int* argc, char*** argv) {
   require(gex_Client_Init(&client, &ep, &job.tm, "BENCH", argc, argv, 0), "gex_Client_Init");
   gex_AM_Entry_t table[] = {{kNothing, as_handler(&on_nothing), request, 0, nullptr, "nothing"},
                             {kRest, as_handler(&on_rest), request, 1, nullptr, "rest"},
-                            {kAsk, as_handler(&on_ask), request, 0, nullptr, "ask"},
                             {kAnswer, as_handler(&on_answer), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY,
                              0, nullptr, "answer"},
                             {kStop, as_handler(&on_stop), request, 0, nullptr, "stop"}};
@@ -193,12 +189,8 @@ class Senders {
 // Asks both receivers and waits for their answers.
 void ask_both(const Job& job, bool to_rest) {
   answers.store(0, std::memory_order_relaxed);
-  for (gex_Rank_t rank = 1; rank <= 2; ++rank) {
-    if (to_rest)
-      gex_AM_RequestShort1(job.tm, rank, kRest, 0, kRestMs[rank]);
-    else
-      gex_AM_RequestShort0(job.tm, rank, kAsk, 0);
-  }
+  for (gex_Rank_t rank = 1; rank <= 2; ++rank)
+    gex_AM_RequestShort1(job.tm, rank, kRest, 0, to_rest ? kRestMs[rank] : 0);
   GASNET_BLOCKUNTIL(answers.load(std::memory_order_acquire) == 2);
 }
 
