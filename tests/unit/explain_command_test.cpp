@@ -143,6 +143,7 @@ TEST(Explain, DefaultUsesSharedMemory) {
   EXPECT_EQ(o.status, 0);
   EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 1-3 (nbrhd), by rule neighborhood"));
   EXPECT_THAT(o.text, HasSubstr("the program's own loads and stores"));
+  EXPECT_THAT(o.text, ContainsRegex("death +of a rank +shm +noticed by the conduit"));
   EXPECT_THAT(o.text, HasSubstr("not self: rank 1 is another process"));
   EXPECT_THAT(o.text, HasSubstr("rank 0 to a rank on another host (remote), by rule network"));
   EXPECT_THAT(explain("-n 4 --set " + kOneHost).text, HasSubstr("no entry of peers: matches it"));
