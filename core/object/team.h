@@ -26,7 +26,7 @@ class TeamPart {
 // Called when a team's number is given back (team_ids.h). Told by wiring.cpp, constant afterwards.
 extern void (*team_number_released)(uint32_t id);
 
-// Every operation reads the members: in lines of their own.
+// Every operation reads the members, so they lie in cache lines of their own.
 using TeamMembers = std::vector<Peer*, LineAllocator<Peer*>>;
 
 class Team {

@@ -34,7 +34,7 @@ constexpr gex_AM_Index_t kNothing = 200, kRest = 201, kAnswer = 203, kStop = 204
 // still silent. Else either thread would find in the other's cache what it sends with next.
 constexpr int kRestMs[] = {0, 9, 6};
 constexpr int kShortestRestMs = 6;
-// As many as a peer that makes no progress lets leave, by every conduit.
+// Every conduit lets so many leave while the peer makes no progress.
 constexpr unsigned kMessages = 100, kPuts = 400;
 constexpr size_t kFrame = 48;  // of a short request
 
@@ -202,7 +202,7 @@ double gain_of(const std::function<double(Who)>& time) {
   return (first + second) / time(Who::both);
 }
 
-// One thread's messages in a time while the other one polls, as a multiple of those it sends alone.
+// A thread's messages in a time while the other one polls, as a multiple of those it sends alone.
 double gain_beside(const std::function<double(Who)>& time) {
   const double alone = time(Who::second);
   return alone / time(Who::polled);
