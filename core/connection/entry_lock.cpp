@@ -1,17 +1,8 @@
 #include "connection/entry_lock.h"
 
+#include <causeway/tools/atomics.h>
+
 namespace causeway {
-namespace {
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");
-#endif
-}
-
-}  // namespace
 
 void EntryLock::lock() {
   if (!mutex_.try_lock()) wait();
@@ -46,7 +37,7 @@ bool EntryLock::try_mutex() {
 void EntryLock::rest_behind_post() const {
   const pthread_t posted = posted_.load(std::memory_order_relaxed);
   if (posted == pthread_t{} || posted == pthread_self()) return;
-  for (int i = 0; i < 40; ++i) relax();
+  for (int i = 0; i < 40; ++i) gasnett_spinloop_hint();
 }
 
 void EntryLock::wait() {
@@ -59,7 +50,7 @@ void EntryLock::wait() {
 bool EntryLock::look(int times) {
   for (int i = 0; i < times; ++i) {
     if (mutex_.try_lock()) return true;
-    relax();
+    gasnett_spinloop_hint();
   }
   return false;
 }

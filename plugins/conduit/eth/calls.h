@@ -66,13 +66,13 @@ inline char* stage(Link& link, size_t bytes) {
 inline void push(Link& link, bool now) {
   if (link.ep->inside == 0 && !link.out.blocked && (now || link.out.bytes >= batch_bytes))
     return flush(link);
-  const bool collects = link.ep->inside == 0 && link.ep->domain->gate.several();
   if (link.dirty) {
-    // What a pass or another thread adds does not wait for the first thread's company.
-    if (link.collector != pthread_t{} && !(collects && link.collector == pthread_self()))
+    // Units that a pass or another thread adds do not wait for the first thread's company.
+    if (link.collector != pthread_t{} && (link.ep->inside != 0 || link.collector != pthread_self()))
       link.collector = {};
     return;
   }
+  const bool collects = link.ep->inside == 0 && link.ep->domain->gate.several();
   link.collector = collects ? pthread_self() : pthread_t{};
   link.kept_since = link.looked = 0;
   link.dirty = true;
