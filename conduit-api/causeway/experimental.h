@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * What is here may change or go in any minor, names included, and no test compares its layout.
- * Nothing in Causeway implements or calls any of it: it is here to be tried, by a conduit and
- * a collective plugin of one author, before it is frozen. A conduit that offers some of it exports
- * CWYX_LOOKUP_NAME beside its init function; cwyc_module has no hole for it. (causeway/operations.h
+ * The core calls none of it: it is here to be tried, by a conduit and a collective plugin of one
+ * author, before it is frozen. The example conduit `simnic` has counters; the rest nobody
+ * implements. A conduit that offers some of it exports CWYX_LOOKUP_NAME beside its init function;
+ * cwyc_module has no hole for it. (causeway/operations.h
  * is experimental in another sense: the core uses it, it adds nothing to what a conduit offers.)
  */
 #ifndef CAUSEWAY_EXPERIMENTAL_H
@@ -18,7 +19,7 @@ extern "C" {
 #endif
 
 /* Grows by one whenever anything here changes; a lookup for another revision answers NULL. */
-#define CWYX_REVISION 2
+#define CWYX_REVISION 3
 
 /* The second symbol: the table called `name` ("counters", "native", "immediate", "device_messages")
  * of this revision, or NULL. Valid from init to fini. A caller finds it with dlsym in the plugin's
@@ -27,21 +28,29 @@ typedef const void* (*cwyx_lookup_fn)(const char* name, uint32_t revision);
 #define CWYX_LOOKUP cwyx_conduit_lookup
 #define CWYX_LOOKUP_NAME "cwyx_conduit_lookup"
 
-/* "counters": numbers that the network raises, at this process or at a peer. */
+/* "counters": numbers in memory that peers can reach, raised by what arrives there. */
 typedef struct cwyx_counter cwyx_counter;
 typedef struct cwyx_counters {
   cwy_head head;
-  cwy_status (*open)(cwyc_ep* ep, cwyx_counter** out, cwy_err* err);
+  /* Counts in the naturally aligned 8 bytes at `address`, host memory of `mem`, which outlives the
+   * counter; their value stays. Peers raise it with put_add and a key of `mem`; this process and
+   * its devices may write it as well. */
+  cwy_status (*open)(cwyc_ep* ep, cwyc_mem* mem, uint64_t address, cwyx_counter** out,
+                     cwy_err* err);
+  /* Before its connections and its memory. Puts that still wait for it are given up: their ops
+   * report CWY_ERR_INVALID. */
   void (*close)(cwyx_counter* counter);
   uint64_t (*read)(const cwyx_counter* counter); /* acquire: what was counted is visible */
   /* A put whose arrival adds `add` to the naturally aligned 8 bytes at `signal`, data first;
-   * `signal` lies in the memory of `signal_rkey`. Otherwise as cwyc_ops.put. */
+   * `signal` lies in the memory of `signal_rkey`. Nothing is written, nor added, where one of both
+   * may not be reached. Otherwise as cwyc_ops.put. */
   cwy_status (*put_add)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                         cwyc_rkey* rkey, size_t length, uint64_t signal, cwyc_rkey* signal_rkey,
                         uint64_t add, cwyc_op* op);
-  /* A put that the network starts by itself once `when` has reached `threshold`: also what a
-   * device's stream starts, by writing the counter. Its source is the conduit's until `op` reports.
-   */
+  /* A put that starts by itself once `when` has reached `threshold`: also what a device's stream
+   * starts, by writing the counter. Its source is the conduit's until `op` reports, from progress
+   * or, at once, as that of cwyc_ops.put. purge reports those that wait, too. `when` is of the
+   * connection's endpoint. */
   cwy_status (*put_when)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                          cwyc_rkey* rkey, size_t length, cwyx_counter* when, uint64_t threshold,
                          cwyc_op* op);

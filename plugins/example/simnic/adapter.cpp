@@ -303,7 +303,7 @@ uint32_t Adapter::receive(Lane lane, uint32_t budget) {
     const uint32_t most = std::max(budget / static_cast<uint32_t>(ready), 1u);
     for (uint32_t n = 0; n < most; ++n) {
       const ssize_t bytes =
-          recv(pair.fd[lane], packet(lane), sizeof(Header) + traits_.mtu, MSG_DONTWAIT | MSG_TRUNC);
+          recv(pair.fd[lane], packet(lane), sizeof(Header), MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
       if (bytes < 0) break;
       ++count;
       take(pair, lane, bytes);
@@ -314,9 +314,7 @@ uint32_t Adapter::receive(Lane lane, uint32_t budget) {
 }
 
 // Anybody on the host can send to a socket: nothing is believed that was not checked.
-void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
-  char* const payload = packet(lane) + sizeof(Header);
-  Header& h = *reinterpret_cast<Header*>(payload - sizeof(Header));
+bool Adapter::wanted(QueuePair& pair, Lane lane, const Header& h, ssize_t bytes) {
   const bool whole = bytes >= static_cast<ssize_t>(sizeof h) &&
                      static_cast<size_t>(bytes) <= sizeof h + traits_.mtu;
   if (!whole || h.seal != seal(pair.number) || h.verb > kAck || h.nargs > CWYC_AM_MAX_ARGS ||
@@ -324,9 +322,30 @@ void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
       (pair.peer.rank != UINT32_MAX && (h.rank != pair.peer.rank || h.epoch != pair.peer.epoch)) ||
       !driver_.known(h)) {
     ++dropped;
+    return false;
+  }
+  return (h.number == 0 && h.verb != kAck) || first_time(pair, lane, h);
+}
+
+// The header has come, and `bytes` say how long the packet is. What it carries is read behind that,
+// since its place may depend on the header.
+void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
+  char* payload = packet(lane) + sizeof(Header);
+  const Header& h = *reinterpret_cast<const Header*>(packet(lane));
+  if (!wanted(pair, lane, h, bytes)) {
+    recv(pair.fd[lane], nullptr, 0, MSG_DONTWAIT);
     return;
   }
-  if ((h.number != 0 || h.verb == kAck) && !first_time(pair, lane, h)) return;
+  if (h.verb == kMedium && h.length >= traits_.placed)
+    if (char* const place = driver_.place(h)) payload = place, ++placed;
+  iovec pieces[] = {{packet(lane), sizeof h}, {payload, static_cast<size_t>(bytes) - sizeof h}};
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = 2;
+  if (recvmsg(pair.fd[lane], &message, MSG_DONTWAIT) != bytes) {
+    ++dropped;
+    return;
+  }
   ++received;
   pair.meet(h.sender);
   serve(pair, h, payload);
@@ -380,15 +399,35 @@ void Adapter::serve(QueuePair& pair, const Header& h, const char* payload) {
   Answer a{&pair, h.sender, h.key, h.raddr, header(kDone), 0};
   a.header.ticket = h.ticket;
   a.header.opcode = h.verb;  // of what it answers
-  a.header.length = h.verb == kPut ? 0 : h.verb == kGet ? h.length : sizeof a.value;
-  bool fits = h.verb != kGet || h.length <= traits_.mtu;
-  fits = fits && memory_.with(h.key, h.raddr, h.verb == kAtomic ? 8 : h.length, [&](char* at) {
-    if (h.verb == kPut) std::memcpy(at, payload, h.length);
-    if (h.verb == kAtomic) a.value = execute_atomic(h.opcode, at, h.operand1, h.operand2);
-  });
-  if (!fits && !(h.length == 0 && h.verb != kAtomic))
-    a.header.status = CWY_ERR_INVALID, a.header.length = 0;
+  a.header.length = h.verb == kGet ? h.length : h.verb == kAtomic ? sizeof a.value : 0;
+  if (!execute(h, payload, &a.value)) a.header.status = CWY_ERR_INVALID, a.header.length = 0;
   answers_.push_back(a);
+}
+
+// False: it is refused, and nothing has happened. A get is looked at only; its answer reads.
+bool Adapter::execute(const Header& h, const char* payload, uint64_t* value) {
+  const auto nothing = [](char*) {};
+  const bool none = h.length == 0 && h.verb != kAtomic;  // reaches no memory
+  switch (h.verb) {
+    case kPut:
+      return memory_.with(h.key, h.raddr, h.length, [&](char* at) {
+        std::memcpy(at, payload, h.length);
+      }) || none;
+    case kPutAdd:
+      return h.operand2 % 8 == 0 && memory_.with(h.word, h.operand2, 8, nothing) &&
+             (memory_.with(h.key, h.raddr, h.length,
+                           [&](char* at) { std::memcpy(at, payload, h.length); }) ||
+              none) &&
+             memory_.with(h.word, h.operand2, 8, [&](char* at) { raise_counter(at, h.operand1); });
+    case kGet:
+      return h.length <= traits_.mtu && (memory_.with(h.key, h.raddr, h.length, nothing) || none);
+    case kAtomic:
+      return memory_.with(h.key, h.raddr, 8, [&](char* at) {
+        *value = execute_atomic(h.opcode, at, h.operand1, h.operand2);
+      });
+    default:
+      return false;
+  }
 }
 
 }  // namespace simnic

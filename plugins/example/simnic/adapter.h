@@ -23,7 +23,8 @@ namespace simnic {
 // Traits of an adapter, as the options make it.
 struct Traits {
   int64_t completions, sends, registrations, delay, seed, fail_after, inject_loss;
-  uint64_t mtu;  // most bytes behind a header
+  uint64_t mtu;     // most bytes behind a header
+  uint64_t placed;  // mediums of so many bytes, or more, go to where the driver wants them
   std::string port_file, pci;
   int64_t numa_node;
   bool peer_wiring, shared_keys, unordered, atomics, classes;
@@ -160,8 +161,9 @@ class Adapter {
     virtual void message(const Header& header, char* payload) = 0;
     virtual bool known(const Header& header) = 0;               // is the sender's epoch the newest?
     virtual char* place(uint64_t ticket, uint32_t length) = 0;  // of an answer's bytes; NULL: drop
-    virtual void goodbye(uint64_t from) = 0;                    // number of a queue pair
-    virtual void refused(uint64_t to) = 0;                      // what is sent again to that pair
+    virtual char* place(const Header& medium) = 0;  // of its payload; NULL: in the adapter's buffer
+    virtual void goodbye(uint64_t from) = 0;        // number of a queue pair
+    virtual void refused(uint64_t to) = 0;          // what is sent again to that pair
     virtual ~Driver() = default;
   };
 
@@ -200,7 +202,8 @@ class Adapter {
   bool port_down();
   Header header(uint16_t verb) const;
 
-  uint64_t sent = 0, received = 0, dropped = 0, doorbells = 0, completed = 0, lost = 0, again = 0;
+  uint64_t sent = 0, received = 0, dropped = 0, placed = 0, doorbells = 0, completed = 0, lost = 0;
+  uint64_t again = 0;
 
  private:
   enum class Sent { yes, full, refused };
@@ -210,7 +213,9 @@ class Adapter {
   void complete(uint64_t ticket, cwy_status status);
   char* packet(uint32_t lane);  // aligned
   void take(QueuePair& pair, Lane lane, ssize_t bytes);
+  bool wanted(QueuePair& pair, Lane lane, const Header& header, ssize_t bytes);
   void serve(QueuePair& pair, const Header& header, const char* payload);
+  bool execute(const Header& header, const char* payload, uint64_t* value);
 
   struct Answer {
     QueuePair* from;

@@ -1,4 +1,5 @@
-// The adapter's atomics: 64-bit integers, and of their operations those that such hardware has.
+// The adapter's atomics: 64-bit integers, and of their operations those that such hardware has; and
+// its counters.
 #pragma once
 
 #include <causeway/conduit.h>
@@ -28,6 +29,14 @@ inline uint64_t execute_atomic(uint32_t opcode, void* address, uint64_t one, uin
     default:
       return __atomic_load_n(at, __ATOMIC_RELAXED);
   }
+}
+
+// At an address that is aligned. Release: a counter that has its value shows what was counted.
+inline void raise_counter(void* address, uint64_t by) {
+  __atomic_fetch_add(static_cast<uint64_t*>(address), by, __ATOMIC_RELEASE);
+}
+inline uint64_t read_counter(const uint64_t* at) {
+  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
 }  // namespace simnic

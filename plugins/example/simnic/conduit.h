@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <causeway/experimental.h>
+
 #include "adapter.h"
 
 namespace simnic {
@@ -63,6 +65,29 @@ struct Traffic {
 };
 
 extern const cwyc_ops operations[2];  // by class
+extern const cwyx_counters counters;
+
+// The bytes of a put, and of one that raises a counter where its bytes arrive.
+struct Bytes {
+  const void* source;
+  uint64_t raddr, key;
+  size_t length;
+};
+struct Raise {
+  uint64_t address, key, add;
+};
+// As cwyc_ops.put. `raise` may be NULL.
+cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Raise* raise, uint32_t flags,
+                    cwyc_op* op);
+
+// A put that waits for a counter.
+struct Waiting {
+  cwyc_conn* conn;
+  Bytes bytes;
+  const cwyx_counter* when;
+  uint64_t threshold;
+  cwyc_op* op;
+};
 
 }  // namespace simnic
 
@@ -77,6 +102,10 @@ struct cwyc_mem {
 };
 struct cwyc_rkey {
   uint64_t key;
+};
+struct cwyx_counter {
+  cwyc_ep* ep;
+  const uint64_t* at;
 };
 
 struct cwyc_ep final : simnic::Adapter::Driver {
@@ -93,6 +122,7 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   bool starved = false;                  // a post was answered RETRY since the last arm
   std::vector<simnic::Traffic> traffic;  // by rank
   bool failed = false;                   // the port, and everybody was told
+  std::vector<simnic::Waiting> waiting;  // puts, in the order of their posts
 
   // The queue pair for that process, made if need be; NULL with text.
   simnic::QueuePair* pair_for(cwy_peer peer, cwy_err* err);
@@ -107,10 +137,16 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   uint32_t progress(uint32_t budget, uint32_t lane);
   cwy_status arm();
   void flush();
+  // Posts those that have waited long enough. How many there were.
+  uint32_t start_waiting();
+  // Ends those of a connection and a counter, each of which may be NULL: of all.
+  void give_up(const cwyc_conn* conn, const cwyx_counter* counter, cwy_status status,
+               const char* why);
 
   void message(const simnic::Header& header, char* payload) override;
   bool known(const simnic::Header& header) override;
   char* place(uint64_t ticket, uint32_t length) override;
+  char* place(const simnic::Header& medium) override;
   void goodbye(uint64_t from) override;
   void refused(uint64_t to) override;
 

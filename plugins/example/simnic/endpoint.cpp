@@ -125,6 +125,18 @@ char* cwyc_ep::place(uint64_t ticket, uint32_t length) {
   return length <= sizeof nowhere_ ? reinterpret_cast<char*>(&nowhere_) : nullptr;
 }
 
+char* cwyc_ep::place(const Header& h) {
+  if (params.place == nullptr) return nullptr;
+  cwyc_arrival arrival{};
+  arrival.head = CWY_HEAD(cwyc_arrival);
+  arrival.from = {h.rank, h.epoch};
+  arrival.word = h.word;
+  arrival.args = h.args;
+  arrival.nargs = h.nargs;
+  arrival.length = h.length;
+  return static_cast<char*>(params.place(params.core_ep, &arrival));
+}
+
 void cwyc_ep::goodbye(uint64_t from) {
   for (auto& flow : flows) flow->left |= flow->to == from;
 }
@@ -190,14 +202,15 @@ void cwyc_ep::collapse(const char* why) {
     if (flow->owned) tell_failure(flow->peer, why_.c_str());
   }
   end_all(nullptr, CWY_ERR_DEVICE_FAILED);
+  give_up(nullptr, nullptr, CWY_ERR_DEVICE_FAILED, why_.c_str());
 }
 
 uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
   if (const char* why = adapter.failure()) return collapse(why), 0;
   push();
-  uint32_t count = 0;
+  uint32_t count = start_waiting();
   if (adapter.arrived()) {
-    count = adapter.receive(kAnswers, budget);
+    count += adapter.receive(kAnswers, budget);
     if (lane == CWYC_PROGRESS_ALL) count += adapter.receive(kRequests, budget);
   }
   if (adapter.answers_wait()) adapter.answer();
@@ -206,9 +219,10 @@ uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
 }
 
 cwy_status cwyc_ep::arm() {
-  // Room that progress has made since a post was answered RETRY is told here.
-  bool busy = std::exchange(starved, false) || port_down_ || adapter.answers_wait() ||
-              adapter.unacknowledged() || !adapter.completions().empty();
+  // Room that progress has made since a post was answered RETRY is told here, and no descriptor
+  // tells of a counter that this process or its device writes.
+  bool busy = std::exchange(starved, false) || port_down_ || !waiting.empty() ||
+              adapter.answers_wait() || adapter.unacknowledged() || !adapter.completions().empty();
   for (const auto& flow : flows)
     busy = busy || flow->refused || !flow->queue[0].idle() || !flow->queue[1].idle();
   if (failed) busy = false;

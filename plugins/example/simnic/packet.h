@@ -22,9 +22,10 @@ enum Verb : uint16_t {
   kMedium = CWYC_AM_MEDIUM,
   kLong = CWYC_AM_LONG,
   kPut,
+  kPutAdd,  // that raises operand1 at operand2, in memory of the key `word`
   kGet,
   kAtomic,
-  kDone,     // the answer to the three above
+  kDone,     // the answer to the four above
   kGoodbye,  // an end in order
   kAck       // has come: `number`, on the lane `opcode`
 };

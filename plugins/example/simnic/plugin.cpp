@@ -33,6 +33,9 @@ CWY_MANIFEST(
     "  registrations: {type: int, default: 64, min: 0, max: 65536, help: 'Most pieces of memory'}\n"
     "  mtu: {type: size, default: 64KiB, min: 8KiB, max: 128KiB, help: 'Most bytes of one "
     "packet'}\n"
+    "  placed: {type: size, default: 2KiB, help: 'Messages of so many bytes, or more, are written "
+    "to "
+    "where the receiver wants them'}\n"
     "  delay: {type: int, default: 0, min: 0, max: 1000, help: 'Turns that a packet waits at "
     "most'}\n"
     "  seed: {type: int, default: 1, min: 0, help: 'Of order and delays'}\n"
@@ -81,6 +84,7 @@ Traits read_options(const cwy_options* opts) {
   services->opt_int(opts, "numa_node", &t.numa_node);
   services->opt_int(opts, "inject_loss", &t.inject_loss);
   services->opt_size(opts, "mtu", &t.mtu);
+  services->opt_size(opts, "placed", &t.placed);
   t.peer_wiring = std::strcmp(wiring, "peer") == 0;
   t.shared_keys = std::strcmp(keys, "shared") == 0;
   t.unordered = unordered != 0;
@@ -327,6 +331,7 @@ void purge(cwyc_conn* conn) {
   if (link.flow->from != nullptr) conn->ep->adapter.forget(*link.flow->from, link.flow->to);
   link.flow->from = nullptr;
   conn->ep->end_all(link.flow, CWY_ERR_PEER_FAILED);
+  conn->ep->give_up(conn, nullptr, CWY_ERR_PEER_FAILED, "the peer has failed");
 }
 
 cwy_status wait_fd(cwyc_ep* ep, int* fd) {
@@ -338,6 +343,7 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   fn(arg, "sent", ep->adapter.sent);
   fn(arg, "received", ep->adapter.received);
   fn(arg, "dropped", ep->adapter.dropped);
+  fn(arg, "placed", ep->adapter.placed);
   fn(arg, "lost", ep->adapter.lost);
   fn(arg, "sent_again", ep->adapter.again);
   fn(arg, "doorbells", ep->adapter.doorbells);

@@ -80,6 +80,8 @@ constexpr Paragraph paragraphs[] = {
     {"Switch.*", hot, "lengths at which one way of sending gives way to another"},
     {"Wait.*nap*", progress, "nap"},
     {"Wait.*", progress, "wait_fd and arm"},
+    {"Counter.*", CONDUIT "15 (outside of the freeze)",
+     "the table that cwyx_conduit_lookup answers"},
     {"Memkind.*_own_size", "memkind-api.md, Structures", "query and export_mem"},
     {"Memkind.facts", "memkind-api.md, Devices", "query"},
     {"Memkind.*device*", "memkind-api.md, Devices", "list_devices and create"},

@@ -1,0 +1,112 @@
+// Counters, which are outside of the interface's freeze (causeway/experimental.h): memory that
+// arrivals raise, and puts that start when it has been raised far enough. The adapter looks at the
+// counters of such puts in each turn, as hardware does.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "atomic.h"
+#include "conduit.h"
+
+using namespace simnic;
+
+uint32_t cwyc_ep::start_waiting() {
+  uint32_t started = 0;
+  // What posts report, or the caller from there, may add to the list: each is taken out first.
+  for (size_t at = 0; at < waiting.size();) {
+    const Waiting put = waiting[at];
+    if (read_counter(put.when->at) < put.threshold) {
+      ++at;
+      continue;
+    }
+    waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(at));
+    const cwy_status status = post_put(put.conn, put.bytes, nullptr, 0, put.op);
+    if (status == CWY_RETRY) {
+      waiting.insert(waiting.begin() + static_cast<ptrdiff_t>(at), put);
+      break;
+    }
+    ++started;
+    if (status < 0) put.op->fn(put.op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, nullptr);
+  }
+  return started;
+}
+
+void cwyc_ep::give_up(const cwyc_conn* conn, const cwyx_counter* counter, cwy_status status,
+                      const char* why) {
+  const auto kept = std::stable_partition(waiting.begin(), waiting.end(), [&](const Waiting& put) {
+    return (conn != nullptr && put.conn != conn) || (counter != nullptr && put.when != counter);
+  });
+  const std::vector<Waiting> ended(kept, waiting.end());
+  waiting.erase(kept, waiting.end());
+  cwy_detail said{};
+  said.head = CWY_HEAD(cwy_detail);
+  said.code = 3;
+  said.text = why;
+  for (const Waiting& put : ended)
+    put.op->fn(put.op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, &said);
+}
+
+namespace simnic {
+namespace {
+
+cwy_status open_counter(cwyc_ep* ep, cwyc_mem* mem, uint64_t address, cwyx_counter** out,
+                        cwy_err* err) {
+  if (address % 8 != 0)
+    return fail(err, CWY_ERR_INVALID, "a counter's 8 bytes are aligned to 8 bytes");
+  if (mem == nullptr || !ep->domain.memory.with(mem->key, address, 8, [](char*) {}))
+    return fail(err, CWY_ERR_INVALID, "the counter does not lie in the memory that it came with");
+  *out = new cwyx_counter{ep, reinterpret_cast<const uint64_t*>(address)};
+  return CWY_OK;
+}
+
+void close_counter(cwyx_counter* counter) {
+  counter->ep->give_up(nullptr, counter, CWY_ERR_INVALID, "the counter was closed");
+  delete counter;
+}
+
+cwy_status put_add(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+                   size_t length, uint64_t signal, cwyc_rkey* signal_rkey, uint64_t add,
+                   cwyc_op* op) {
+  if (rkey == nullptr || signal_rkey == nullptr || signal % 8 != 0) return CWY_ERR_INVALID;
+  const Raise raise{signal, signal_rkey->key, add};
+  return post_put(conn, {src, raddr, rkey->key, length}, &raise, 0, op);
+}
+
+// No more of them wait than may be under way.
+cwy_status put_when(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+                    size_t length, cwyx_counter* when, uint64_t threshold, cwyc_op* op) {
+  cwyc_ep* const ep = conn->ep;
+  if (rkey == nullptr || when == nullptr || when->ep != ep ||
+      length > rma_max(ep->domain.traits, conn->table))
+    return CWY_ERR_INVALID;
+  if (link_of(conn).purged) return CWY_ERR_PEER_FAILED;
+  if (ep->failed) return CWY_ERR_DEVICE_FAILED;
+  if (ep->waiting.size() >= static_cast<size_t>(ep->domain.traits.completions)) {
+    ep->starved = true;
+    return CWY_RETRY;
+  }
+  ep->waiting.push_back({conn, {src, raddr, rkey->key, length}, when, threshold, op});
+  return CWY_INPROGRESS;
+}
+
+cwyx_counters make_counters() {
+  cwyx_counters c{};
+  c.head = CWY_HEAD(cwyx_counters);
+  c.open = open_counter;
+  c.close = close_counter;
+  c.read = [](const cwyx_counter* counter) { return read_counter(counter->at); };
+  c.put_add = put_add;
+  c.put_when = put_when;
+  return c;
+}
+
+}  // namespace
+
+const cwyx_counters counters = make_counters();
+
+}  // namespace simnic
+
+extern "C" CWY_EXPORT const void* CWYX_LOOKUP(const char* name, uint32_t revision) {
+  return revision == CWYX_REVISION && std::strcmp(name, "counters") == 0 ? &simnic::counters
+                                                                         : nullptr;
+}
