@@ -1,6 +1,6 @@
 #!/bin/sh
-# A bare root of a Debian, as a machine of its own: two commands of the README lead to its first program, and with
-# `check` the whole suite of tests runs there.
+# A bare root of a Debian, as a machine of its own: two commands of the README lead to its first program, the tutorial
+# of a conduit to check-plugin, and with `check` the whole suite of tests runs there.
 # Usage: bare.sh SOURCE WORK SUITE [check]
 # Would catch: a package that the build needs and nobody names; code that another release's compiler, libfabric, UCX,
 # PMIx, hwloc, fmt or yaml-cpp refuses or behaves otherwise with; a test that holds on one release only.
@@ -57,6 +57,10 @@ inside '
   cc /root/hello.c $(pkg-config --cflags --libs causeway) -Wl,-rpath,/its-sources/build/installed/lib -o /root/hello
   timeout 60 causeway run -n 4 /root/hello' >"$work/out" 2>&1 || fail "$suite: the first program does not run"
 [ "$(grep -c '^rank . heard from rank .$' "$work/out")" = 4 ] || fail "$suite: the first program says something else"
+
+# ---- a plugin of a vendor: the tutorial's, word for word, to its check-plugin ----
+inside 'tests/install/tutorial.sh conduit-api/README.md /its-sources/build/installed /root/tutorial cc' \
+  >"$work/out" 2>&1 || fail "$suite: the tutorial of a conduit does not work behind tools/quickstart"
 [ "$check" = check ] || exit 0
 
 # ---- every test; the tree of quickstart has none ----
