@@ -122,7 +122,7 @@ OpPool::~OpPool() {
 }
 
 std::string failure_text(cwy_status status, const cwy_detail* detail) {
-  std::string text = fmt::format("an operation failed with {}", status_name(status));
+  std::string text = fmt::format("an operation failed with {}", reason({}, status));
   if (detail == nullptr) return text;
   if (detail->text != nullptr) text += ": " + one_line(detail->text);
   if (detail->code != 0) text += fmt::format(" (code {} of the network)", detail->code);

@@ -1,6 +1,7 @@
 // Events: what the synchronisation calls do with roots, leaves and regions. Operations are
 // completed by hand, as a conduit would, so that every order can be tried.
 #define GASNET_PAR 1
+#include <fmt/format.h>
 #include <gasnetex.h>
 #include <gtest/gtest.h>
 
@@ -154,6 +155,17 @@ TEST(EventDeathTest, AFailureSaysWhatTheNetworkSaid) {
         fail(op);
       },
       testing::ExitedWithCode(1), kLine);
+}
+
+// Would catch: a status that has no name, of which the line does not tell the number.
+TEST(EventDeathTest, AnUnknownStatusIsAnErrorWithItsNumber) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const cwy_status status : {7, -20}) {
+    Op* const op = pending_put();
+    EXPECT_EXIT(op->conduit.fn(&op->conduit, CWYC_DONE_REMOTE, status, nullptr),
+                testing::ExitedWithCode(1),
+                fmt::format("failed with the unknown status {}", status));
+  }
 }
 
 }  // namespace
