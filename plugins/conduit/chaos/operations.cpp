@@ -53,7 +53,7 @@ cwy_status plain(cwyc_conn* conn, bool valid, Call&& call) {
     if (status != CWY_OK) return status;
   }
   const cwy_status status = call(ep.front->ops(conn));
-  if (status >= 0) count_operation(ep, conn, state);
+  if (wrapping::accepted(status)) count_operation(ep, conn, state);
   return status;
 }
 
@@ -79,7 +79,7 @@ cwy_status pass(Endpoint& ep, ConnState& state, cwyc_conn* conn, bool whole, uin
       status = CWY_INPROGRESS;
     }
   }
-  if (status >= 0) count_operation(ep, conn, state);
+  if (wrapping::accepted(status)) count_operation(ep, conn, state);
   return status;
 }
 
@@ -197,8 +197,8 @@ void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwy_det
   cwyc_op* theirs = relay->theirs;
   const cwyc_conn* conn = relay->conn;
   const uint32_t hold = relay->hold, at_once = relay->at_once;
-  if (status < 0 || (what & relay->last_bit) != 0) ep.relays.give(relay);
-  if (status < 0) {
+  if (status != CWY_OK || (what & relay->last_bit) != 0) ep.relays.give(relay);
+  if (status != CWY_OK) {
     // With an error all bits come together, those that were held back too.
     what |= ep.reports.take(theirs);
     theirs->fn(theirs, what, status, detail);

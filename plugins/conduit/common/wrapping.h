@@ -26,6 +26,11 @@
 
 namespace causeway::wrapping {
 
+// OK or INPROGRESS. A number that is no status of this interface is an error.
+constexpr bool accepted(cwy_status status) {
+  return status == CWY_OK || status == CWY_INPROGRESS;
+}
+
 // A table, or another structure, of whatever minor, extended with zeroes up to what this file knows of it.
 template <class Table>
 class TableCopy {

@@ -52,7 +52,8 @@ cwy_status hand_over(Flow& flow, int path, const First& first, Call&& call) {
   return status;
 }
 void give_up_if_refused(Flow& flow, int path, cwy_status status) {
-  if (status < 0 && status != CWY_RETRY) break_path(flow, path, "a message was refused", true);
+  if (!wrapping::accepted(status) && status != CWY_RETRY)
+    break_path(flow, path, "a message was refused", true);
 }
 
 cwy_status post(Flow& flow, int path, Frame* frame) {
@@ -84,7 +85,7 @@ void push_lane(Flow& flow, uint32_t which) {
     // Counted first: a message to oneself may be acknowledged before its post returns.
     ++lane.posted;
     const cwy_status status = post(flow, path, frame);
-    if (status >= 0) {
+    if (wrapping::accepted(status)) {
       flow.owed = 0;
       continue;
     }
@@ -134,7 +135,7 @@ bool send_control(Flow& flow, int path, Kind kind, uint64_t word) {
         return ops.am_short(conn, word, args, wire_args, CWYC_LANE_REPLY);
       });
   give_up_if_refused(flow, path, status);
-  return status >= 0;
+  return wrapping::accepted(status);
 }
 
 bool send_hello(Flow& flow, int path) {
@@ -147,8 +148,8 @@ bool send_hello(Flow& flow, int path) {
                                        its.hello.size(), CWYC_LANE_REPLY, &its.hello_op);
                 });
   give_up_if_refused(flow, path, status);
-  if (status >= 0) its.hello_due = false;
-  return status >= 0;
+  if (wrapping::accepted(status)) its.hello_due = false;
+  return wrapping::accepted(status);
 }
 
 void acknowledge(Flow& flow) {

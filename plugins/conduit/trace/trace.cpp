@@ -84,7 +84,7 @@ wrapping::EndpointTable<Endpoint> endpoints;
 void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwy_detail* detail) {
   auto* relay = reinterpret_cast<Relay*>(op);
   cwyc_op* theirs = relay->theirs;
-  if (status < 0 || (what & relay->last_bit) != 0) {
+  if (status != CWY_OK || (what & relay->last_bit) != 0) {
     const uint64_t now = relay->recorder->now();
     relay->recorder->record({relay->operation, CWYT_DONE, relay->peer, relay->size, 0, status, now,
                              now - relay->posted});
