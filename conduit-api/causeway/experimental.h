@@ -4,10 +4,10 @@
  *
  * What is here may change or go in any minor, names included, and no test compares its layout.
  * The core calls none of it: it is here to be tried, by a conduit and a collective plugin of one
- * author, before it is frozen. The example conduit `simnic` has counters; the rest nobody
- * implements. A conduit that offers some of it exports CWYX_LOOKUP_NAME beside its init function;
- * cwyc_module has no hole for it. (causeway/operations.h
- * is experimental in another sense: the core uses it, it adds nothing to what a conduit offers.)
+ * author, before it is frozen. The example conduit `simnic` has "counters" and "immediate"; no
+ * conduit implements the rest. A conduit that offers some of it exports CWYX_LOOKUP_NAME beside its
+ * init function; cwyc_module has no hole for it. (causeway/operations.h is experimental in another
+ * sense: the core uses it, it adds nothing to what a conduit offers.)
  */
 #ifndef CAUSEWAY_EXPERIMENTAL_H
 #define CAUSEWAY_EXPERIMENTAL_H
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* Grows by one whenever anything here changes; a lookup for another revision answers NULL. */
-#define CWYX_REVISION 3
+#define CWYX_REVISION 4
 
 /* The second symbol: the table called `name` ("counters", "native", "immediate", "device_messages")
  * of this revision, or NULL. Valid from init to fini. A caller finds it with dlsym in the plugin's
@@ -64,17 +64,21 @@ typedef struct cwyx_native {
   cwy_status (*endpoint)(cwyc_ep* ep, const char** what, void** handle, cwy_err* err);
 } cwyx_native;
 
-/* "immediate": 32 bits that travel with a put. Not in version 2, since nothing in the core would
- * ask for them: GASPI's notifications share a message with small data, and follow larger data by
- * order. Measured over libfabric's tcp, the bits save nothing from 64 KiB on. */
-typedef void (*cwyx_immediate_fn)(void* core_ep, cwy_peer from, uint32_t data);
+/* "immediate": 32 bits that travel with a put, and a completion at the receiver that tells them and
+ * the put's length. Not in version 2, since nothing in the core would ask for them: GASPI's
+ * notifications share a message with small data, and follow larger data by order. Measured over
+ * libfabric's tcp, the bits save nothing from 64 KiB on. */
+typedef void (*cwyx_immediate_fn)(void* arg, cwy_peer from, uint32_t data, size_t length);
 typedef struct cwyx_immediate {
   cwy_head head;
-  /* Whom progress() tells of what arrived, once the put's bytes are visible. Before any arrives. */
-  cwy_status (*listen)(cwyc_ep* ep, cwyx_immediate_fn fn, cwy_err* err);
-  /* As cwyc_ops.put. */
+  /* progress() calls `fn` with `arg` for each such put, exactly once, when the put's bytes are
+   * visible; in no order. `fn` may do what `deliver` may. An endpoint has one listener: INVALID to
+   * a second one. NULL takes it away. */
+  cwy_status (*listen)(cwyc_ep* ep, cwyx_immediate_fn fn, void* arg, cwy_err* err);
+  /* As cwyc_ops.put without flags. Where the peer does not listen nothing is written, and `op`
+   * reports CWY_ERR_UNSUPPORTED. */
   cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                    cwyc_rkey* rkey, size_t length, uint32_t data, uint32_t flags, cwyc_op* op);
+                    cwyc_rkey* rkey, size_t length, uint32_t data, cwyc_op* op);
 } cwyx_immediate;
 
 /* "device_messages": mediums whose payload never enters host memory. Open: which of a client's

@@ -400,34 +400,48 @@ void Adapter::serve(QueuePair& pair, const Header& h, const char* payload) {
   a.header.ticket = h.ticket;
   a.header.opcode = h.verb;  // of what it answers
   a.header.length = h.verb == kGet ? h.length : h.verb == kAtomic ? sizeof a.value : 0;
-  if (!execute(h, payload, &a.value)) a.header.status = CWY_ERR_INVALID, a.header.length = 0;
+  a.header.status = execute(h, payload, &a.value);
+  if (a.header.status != CWY_OK) a.header.length = 0;
   answers_.push_back(a);
+  if (h.verb == kPutImmediate && a.header.status == CWY_OK) driver_.immediate(h);
 }
 
-// False: it is refused, and nothing has happened. A get is looked at only; its answer reads.
-bool Adapter::execute(const Header& h, const char* payload, uint64_t* value) {
+// False: it may not be reached. A put of no bytes reaches no memory.
+bool Adapter::write(const Header& put, const char* payload) {
+  return memory_.with(put.key, put.raddr, put.length, [&](char* at) {
+    std::memcpy(at, payload, put.length);
+  }) || put.length == 0;
+}
+
+// Not OK: it is refused, and nothing has happened. A get is looked at only; its answer reads.
+cwy_status Adapter::execute(const Header& h, const char* payload, uint64_t* value) {
   const auto nothing = [](char*) {};
-  const bool none = h.length == 0 && h.verb != kAtomic;  // reaches no memory
+  bool done = false;
   switch (h.verb) {
+    case kPutImmediate:
+      if (!driver_.listens()) return CWY_ERR_UNSUPPORTED;
+      [[fallthrough]];
     case kPut:
-      return memory_.with(h.key, h.raddr, h.length, [&](char* at) {
-        std::memcpy(at, payload, h.length);
-      }) || none;
+      done = write(h, payload);
+      break;
     case kPutAdd:
-      return h.operand2 % 8 == 0 && memory_.with(h.word, h.operand2, 8, nothing) &&
-             (memory_.with(h.key, h.raddr, h.length,
-                           [&](char* at) { std::memcpy(at, payload, h.length); }) ||
-              none) &&
+      done = h.operand2 % 8 == 0 && memory_.with(h.word, h.operand2, 8, nothing) &&
+             write(h, payload) &&
              memory_.with(h.word, h.operand2, 8, [&](char* at) { raise_counter(at, h.operand1); });
+      break;
     case kGet:
-      return h.length <= traits_.mtu && (memory_.with(h.key, h.raddr, h.length, nothing) || none);
+      done = h.length <= traits_.mtu &&
+             (memory_.with(h.key, h.raddr, h.length, nothing) || h.length == 0);
+      break;
     case kAtomic:
-      return memory_.with(h.key, h.raddr, 8, [&](char* at) {
+      done = memory_.with(h.key, h.raddr, 8, [&](char* at) {
         *value = execute_atomic(h.opcode, at, h.operand1, h.operand2);
       });
+      break;
     default:
-      return false;
+      break;
   }
+  return done ? CWY_OK : CWY_ERR_INVALID;
 }
 
 }  // namespace simnic

@@ -162,6 +162,8 @@ class Adapter {
     virtual bool known(const Header& header) = 0;               // is the sender's epoch the newest?
     virtual char* place(uint64_t ticket, uint32_t length) = 0;  // of an answer's bytes; NULL: drop
     virtual char* place(const Header& medium) = 0;  // of its payload; NULL: in the adapter's buffer
+    virtual bool listens() = 0;                     // to what puts bring
+    virtual void immediate(const Header& put) = 0;  // has come, and is written
     virtual void goodbye(uint64_t from) = 0;        // number of a queue pair
     virtual void refused(uint64_t to) = 0;          // what is sent again to that pair
     virtual ~Driver() = default;
@@ -215,7 +217,8 @@ class Adapter {
   void take(QueuePair& pair, Lane lane, ssize_t bytes);
   bool wanted(QueuePair& pair, Lane lane, const Header& header, ssize_t bytes);
   void serve(QueuePair& pair, const Header& header, const char* payload);
-  bool execute(const Header& header, const char* payload, uint64_t* value);
+  cwy_status execute(const Header& header, const char* payload, uint64_t* value);
+  bool write(const Header& put, const char* payload);
 
   struct Answer {
     QueuePair* from;

@@ -66,18 +66,20 @@ struct Traffic {
 
 extern const cwyc_ops operations[2];  // by class
 extern const cwyx_counters counters;
+extern const cwyx_immediate immediates;
 
-// The bytes of a put, and of one that raises a counter where its bytes arrive.
+// The bytes of a put, and what travels with them, as the header of its packet has it.
 struct Bytes {
   const void* source;
   uint64_t raddr, key;
   size_t length;
 };
-struct Raise {
-  uint64_t address, key, add;
+struct Rider {
+  Verb verb = kPut;
+  uint64_t word = 0, operand1 = 0, operand2 = 0;
 };
-// As cwyc_ops.put. `raise` may be NULL.
-cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Raise* raise, uint32_t flags,
+// As cwyc_ops.put.
+cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Rider& rider, uint32_t flags,
                     cwyc_op* op);
 
 // A put that waits for a counter.
@@ -123,6 +125,8 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   std::vector<simnic::Traffic> traffic;  // by rank
   bool failed = false;                   // the port, and everybody was told
   std::vector<simnic::Waiting> waiting;  // puts, in the order of their posts
+  cwyx_immediate_fn listener = nullptr;
+  void* listener_arg = nullptr;
 
   // The queue pair for that process, made if need be; NULL with text.
   simnic::QueuePair* pair_for(cwy_peer peer, cwy_err* err);
@@ -147,11 +151,14 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   bool known(const simnic::Header& header) override;
   char* place(uint64_t ticket, uint32_t length) override;
   char* place(const simnic::Header& medium) override;
+  bool listens() override { return listener != nullptr; }
+  void immediate(const simnic::Header& put) override;
   void goodbye(uint64_t from) override;
   void refused(uint64_t to) override;
 
  private:
   void end(simnic::Request& request, cwy_status status);
+  bool explain(cwy_status status, cwy_detail& said) const;  // false: the status says it all
   simnic::Request* of_ticket(uint64_t ticket);
   void push();
   void look_at_port();

@@ -2,7 +2,6 @@
 // arrivals raise, and puts that start when it has been raised far enough. The adapter looks at the
 // counters of such puts in each turn, as hardware does.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "atomic.h"
@@ -20,7 +19,7 @@ uint32_t cwyc_ep::start_waiting() {
       continue;
     }
     waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(at));
-    const cwy_status status = post_put(put.conn, put.bytes, nullptr, 0, put.op);
+    const cwy_status status = post_put(put.conn, put.bytes, {}, 0, put.op);
     if (status == CWY_RETRY) {
       waiting.insert(waiting.begin() + static_cast<ptrdiff_t>(at), put);
       break;
@@ -68,8 +67,8 @@ cwy_status put_add(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, 
                    size_t length, uint64_t signal, cwyc_rkey* signal_rkey, uint64_t add,
                    cwyc_op* op) {
   if (rkey == nullptr || signal_rkey == nullptr || signal % 8 != 0) return CWY_ERR_INVALID;
-  const Raise raise{signal, signal_rkey->key, add};
-  return post_put(conn, {src, raddr, rkey->key, length}, &raise, 0, op);
+  return post_put(conn, {src, raddr, rkey->key, length}, {kPutAdd, signal_rkey->key, add, signal},
+                  0, op);
 }
 
 // No more of them wait than may be under way.
@@ -105,8 +104,3 @@ cwyx_counters make_counters() {
 const cwyx_counters counters = make_counters();
 
 }  // namespace simnic
-
-extern "C" CWY_EXPORT const void* CWYX_LOOKUP(const char* name, uint32_t revision) {
-  return revision == CWYX_REVISION && std::strcmp(name, "counters") == 0 ? &simnic::counters
-                                                                         : nullptr;
-}

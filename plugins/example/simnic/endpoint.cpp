@@ -71,18 +71,35 @@ Request* cwyc_ep::of_ticket(uint64_t ticket) {
   return request.op != nullptr && request.generation == ticket >> 32 ? &request : nullptr;
 }
 
+bool cwyc_ep::explain(cwy_status status, cwy_detail& said) const {
+  switch (status) {
+    case CWY_ERR_INVALID:
+      said.code = 1;
+      said.text = "the peer's adapter knows no such memory";
+      return true;
+    case CWY_ERR_DEVICE_FAILED:
+      said.code = 2;
+      said.text = why_.c_str();
+      return true;
+    case CWY_ERR_UNSUPPORTED:
+      said.code = 4;
+      said.text = "the peer does not listen to what puts bring";
+      return true;
+    default:
+      return false;
+  }
+}
+
 // The entry is free before the report, and the op is not touched behind it.
 void cwyc_ep::end(Request& request, cwy_status status) {
-  const bool refused = status == CWY_ERR_INVALID;
   cwy_detail said{};
   said.head = CWY_HEAD(cwy_detail);
-  said.code = refused ? 1 : 2;
-  said.text = refused ? "the peer's adapter knows no such memory" : why_.c_str();
+  const bool explained = explain(status, said);
   cwyc_op* const op = request.op;
   request.op = nullptr;
   ++request.generation;
   free_.push_back(static_cast<uint32_t>(&request - requests_.data()));
-  op->fn(op, request.bits, status, refused || status == CWY_ERR_DEVICE_FAILED ? &said : nullptr);
+  op->fn(op, request.bits, status, explained ? &said : nullptr);
 }
 
 uint32_t cwyc_ep::drain() {
@@ -135,6 +152,10 @@ char* cwyc_ep::place(const Header& h) {
   arrival.nargs = h.nargs;
   arrival.length = h.length;
   return static_cast<char*>(params.place(params.core_ep, &arrival));
+}
+
+void cwyc_ep::immediate(const Header& put) {
+  listener(listener_arg, {put.rank, put.epoch}, static_cast<uint32_t>(put.operand1), put.length);
 }
 
 void cwyc_ep::goodbye(uint64_t from) {

@@ -129,7 +129,7 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
 cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                size_t length, uint32_t flags, cwyc_op* op) {
   if (rkey == nullptr) return CWY_ERR_INVALID;
-  return post_put(conn, {src, raddr, rkey->key, length}, nullptr, flags, op);
+  return post_put(conn, {src, raddr, rkey->key, length}, {}, flags, op);
 }
 
 cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
@@ -184,25 +184,23 @@ cwyc_ops make_operations(uint32_t table) {
 
 }  // namespace
 
-cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Raise* raise, uint32_t flags,
+cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Rider& rider, uint32_t flags,
                     cwyc_op* op) {
   if (bytes.length > rma_max(conn->ep->domain.traits, conn->table)) return CWY_ERR_INVALID;
   const bool copied = bytes.length <= kCopied;
   Post post;
   Request* request = nullptr;
   const cwy_status status =
-      prepare(conn, flags, raise != nullptr ? kPutAdd : kPut, op,
-              CWYC_DONE_REMOTE | (copied ? 0 : CWYC_DONE_LOCAL), post, &request);
+      prepare(conn, flags, rider.verb, op, CWYC_DONE_REMOTE | (copied ? 0 : CWYC_DONE_LOCAL), post,
+              &request);
   if (status != CWY_OK) return status;
   Header& h = post.work->header;
   h.raddr = bytes.raddr;
   h.key = bytes.key;
   h.length = static_cast<uint32_t>(bytes.length);
-  if (raise != nullptr) {
-    h.word = raise->key;
-    h.operand1 = raise->add;
-    h.operand2 = raise->address;
-  }
+  h.word = rider.word;
+  h.operand1 = rider.operand1;
+  h.operand2 = rider.operand2;
   if (copied)
     copy_in(*post.work, bytes.source, bytes.length);
   else

@@ -22,10 +22,11 @@ enum Verb : uint16_t {
   kMedium = CWYC_AM_MEDIUM,
   kLong = CWYC_AM_LONG,
   kPut,
-  kPutAdd,  // that raises operand1 at operand2, in memory of the key `word`
+  kPutAdd,        // adds operand1 at operand2, in memory of the key `word`
+  kPutImmediate,  // brings operand1 to whom listens there
   kGet,
   kAtomic,
-  kDone,     // the answer to the four above
+  kDone,     // the answer to the five above
   kGoodbye,  // an end in order
   kAck       // has come: `number`, on the lane `opcode`
 };

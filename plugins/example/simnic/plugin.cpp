@@ -413,6 +413,15 @@ const cwyc_module the_module = make_module();
 }  // namespace
 }  // namespace simnic
 
+// Shapes outside of the interface's freeze.
+extern "C" CWY_EXPORT const void* CWYX_LOOKUP(const char* name, uint32_t revision) {
+  if (revision != CWYX_REVISION) return nullptr;
+  const std::string wanted = name;
+  if (wanted == "counters") return &simnic::counters;
+  if (wanted == "immediate") return &simnic::immediates;
+  return nullptr;
+}
+
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core,
                                                   const cwyc_module** module, cwy_err*) {
   simnic::services = from_core;

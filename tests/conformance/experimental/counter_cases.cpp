@@ -1,19 +1,13 @@
 // Counters (causeway/experimental.h) of a conduit that offers them, with the harness of the suite.
 // They are outside of the interface's freeze, so these cases are not installed.
-#include <causeway/experimental.h>
-#include <dlfcn.h>
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "../harness/cases.h"
-#include "../harness/expect.h"
-#include "../harness/session.h"
-#include "base/error.h"
+#include "lookup.h"
+#include "peer_memory.h"
 
 namespace causeway::conformance {
 namespace {
@@ -23,20 +17,8 @@ constexpr uint64_t kData = 8 * kWords;    // and data behind them
 constexpr uint64_t kSlot = 8 << 10;       // of each piece of data
 constexpr uint64_t kUntouched = 1000000;  // what a word has that nothing may raise
 
-// ---- the plugin's second function ------------------------------------------------------------
-
-cwyx_lookup_fn find_lookup(const Settings& settings) {
-  void* const plugin = dlopen(settings.plugin.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  if (plugin == nullptr) throw Error(CWY_ERR_INVALID, "dlopen: {}", dlerror());
-  const auto lookup = reinterpret_cast<cwyx_lookup_fn>(dlsym(plugin, CWYX_LOOKUP_NAME));
-  if (lookup == nullptr) throw Skip{CWYX_LOOKUP_NAME};
-  return lookup;
-}
-
 const cwyx_counters& table(const Settings& settings) {
-  const void* const found = find_lookup(settings)("counters", CWYX_REVISION);
-  if (found == nullptr) throw Skip{"counters"};
-  return *static_cast<const cwyx_counters*>(found);
+  return find_table<cwyx_counters>(settings, "counters");
 }
 
 class Counter {
@@ -94,22 +76,9 @@ Found watch_words(Side& side, const Expected& e) {
   return found;
 }
 
-Nothing clear(Side& side, const Nothing&) {
-  std::memset(side.memory->data(), 0, side.memory->size());
-  return {};
-}
-
-struct Range {
-  uint64_t offset, length;
-};
 Nothing set_word(Side& side, const Range& word) {
   std::memcpy(side.memory->data() + word.offset, &kUntouched, sizeof kUntouched);
   return {};
-}
-uint64_t sum_of(Side& side, const Range& range) {
-  uint64_t sum = 0;
-  for (uint64_t i = 0; i < range.length; ++i) sum += side.memory->data()[range.offset + i];
-  return sum;
 }
 uint64_t word_at(Side& side, const Range& word) {
   uint64_t value;
@@ -167,16 +136,6 @@ Op& put_when(Session& s, const void* source, uint64_t offset, uint64_t length, c
       "put_when");
   if (status < 0) throw Error(status, "put_when answered {}", status);
   return op;
-}
-
-// Catches a table that is answered for other names, or to a caller that knows other shapes.
-void lookup_is_exact() {
-  const cwyx_lookup_fn lookup = find_lookup(world().settings);
-  EXPECT_NE(lookup("counters", CWYX_REVISION), nullptr);
-  EXPECT_EQ(lookup("counters", CWYX_REVISION - 1), nullptr);
-  EXPECT_EQ(lookup("counters", CWYX_REVISION + 1), nullptr);
-  EXPECT_EQ(lookup("counter", CWYX_REVISION), nullptr);
-  EXPECT_EQ(lookup("", CWYX_REVISION), nullptr);
 }
 
 // Catches a counter that is raised before its data is there, twice, never, or by something else.
@@ -300,7 +259,7 @@ void waiting_puts_end() {
 
 constexpr uint32_t kNeeds = kPut | kMemory | kProcess;
 const Cases cases{
-    {"Counter", "lookup_is_exact", kNothing, lookup_is_exact},
+    {"Counter", "lookup_is_exact", kNothing, [] { lookup_is_exact("counters"); }},
     {"Counter", "raised_behind_the_data", kNeeds, raised_behind_the_data},
     {"Counter", "adds_up", kNeeds, adds_up},
     {"Counter", "refused_as_a_whole", kNeeds, refused_as_a_whole},

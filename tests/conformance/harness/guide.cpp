@@ -82,6 +82,8 @@ constexpr Paragraph paragraphs[] = {
     {"Wait.*", progress, "wait_fd and arm"},
     {"Counter.*", CONDUIT "15 (outside of the freeze)",
      "the table that cwyx_conduit_lookup answers"},
+    {"Immediate.*", CONDUIT "15 (outside of the freeze)",
+     "the table that cwyx_conduit_lookup answers"},
     {"Memkind.*_own_size", "memkind-api.md, Structures", "query and export_mem"},
     {"Memkind.facts", "memkind-api.md, Devices", "query"},
     {"Memkind.*device*", "memkind-api.md, Devices", "list_devices and create"},
