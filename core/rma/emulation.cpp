@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "am/internal.h"
+#include "am/limits.h"
 #include "am/peer_memory.h"
 #include "base/context.h"
 #include "base/fatal.h"
@@ -56,9 +57,12 @@ bool to_anywhere(const int32_t* args, unsigned nargs) {
 }
 
 // Pieces are messages, whatever conduit the operation was to go through. The peer is connected,
-// and its pointer for messages was set first.
-uint64_t largest_piece(cwyc_conn* conn) {
-  cwyc_conn* am = Connection::of(conn).peer->am.load(std::memory_order_acquire);
+// and its pointer for messages was set first. Pieces of a get come back by the peer's choice of
+// conduit and class, which may carry less: both sides know the least of the two.
+uint64_t largest_piece(cwyc_conn* conn, Direction direction) {
+  const Peer& peer = *Connection::of(conn).peer;
+  if (direction == Direction::get) return limits_of(peer).medium;
+  cwyc_conn* am = peer.am.load(std::memory_order_acquire);
   return Connection::of(am).attr->am_medium_max;
 }
 
@@ -87,7 +91,7 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
 // sending.
 cwy_status post_pieces(cwyc_op* op, uint32_t at_most, uint32_t* sent) {
   Transfer& t = transfer_of(op);
-  const uint64_t total = t.total, piece = largest_piece(t.conn);
+  const uint64_t total = t.total, piece = largest_piece(t.conn, t.direction);
   uint64_t posted = t.posted;
   for (*sent = 0; posted < total && *sent < at_most; ++*sent) {
     const uint64_t n = std::min(total - posted, piece);

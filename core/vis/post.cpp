@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "am/internal.h"
+#include "am/limits.h"
 #include "base/fatal.h"
 #include "kinds/places.h"
 #include "object/connect.h"
@@ -120,8 +121,7 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   static thread_local ThreadBuffer buffer;
   cwyc_conn* const conn = connected(peer_.am);
   if (conn == nullptr) return CWY_RETRY;
-  const size_t most = Connection::of(conn).attr->am_medium_max;
-  const size_t room = useful_room(most);
+  const size_t room = useful_room(Connection::of(conn).attr->am_medium_max);
   const uint64_t word = internal_word(put_ ? Internal::vis_put : Internal::vis_get, false);
   // A further argument says that runs may lie in no segment.
   const unsigned nargs = (put_ ? 4u : 3u) + anywhere_;
@@ -133,8 +133,8 @@ cwy_status VisTransfer::post_message(Slot& slot) {
     const cwy_status status =
         conn->ops->am_prepare(conn, std::min(kLeast, room), room, nargs, post_flags(), &lent);
     if (status != CWY_OK) return status;
-    const size_t length = pack(static_cast<char*>(lent.buffer), std::min<size_t>(lent.length, room),
-                               most, args, slot);
+    const size_t length =
+        pack(static_cast<char*>(lent.buffer), std::min<size_t>(lent.length, room), args, slot);
     note_question(peer_.rank);
     conn->ops->am_commit(conn, &lent, word, args, nargs, length);
     return CWY_INPROGRESS;
@@ -143,7 +143,7 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   const Stage stage = stage_;
   const uint32_t notice = notice_;
   char* const bytes = buffer.of(room);
-  const size_t length = pack(bytes, room, most, args, slot);
+  const size_t length = pack(bytes, room, args, slot);
   const cwy_status status = conn->ops->am_medium(conn, word, args, nargs, bytes, nullptr, length,
                                                  post_flags() | CWYC_SRC_VOLATILE, nullptr);
   if (status == CWY_OK) {
@@ -157,12 +157,12 @@ cwy_status VisTransfer::post_message(Slot& slot) {
 }
 
 // Writes the message into `buffer`; returns its length. Past this, the slot may be answered.
-size_t VisTransfer::pack(char* buffer, size_t room, size_t most, int32_t* args, Slot& slot) {
+size_t VisTransfer::pack(char* buffer, size_t room, int32_t* args, Slot& slot) {
   const auto cookie = reinterpret_cast<uint64_t>(&slot.op);
   args[0] = low_half(cookie);
   args[1] = high_half(cookie);
   slot.at = walk_;
-  const size_t length = put_ ? pack_put(buffer, room, args) : pack_get(buffer, room, most, slot);
+  const size_t length = put_ ? pack_put(buffer, room, args) : pack_get(buffer, room, slot);
   if (!put_) args[2] = static_cast<int32_t>(slot.bytes);
   hand_over(&slot.op);
   return length;
@@ -217,8 +217,10 @@ size_t VisTransfer::pack_put(char* buffer, size_t room, int32_t* args) {
   return data + extra + list;
 }
 
-// Message: list of runs. Arguments: cookie, bytes wanted.
-size_t VisTransfer::pack_get(char* buffer, size_t room, size_t most, Slot& slot) {
+// Message: list of runs. Arguments: cookie, bytes wanted. The answer goes by the peer's choice of
+// conduit and class, which may carry less than this side's: both know the least of the two.
+size_t VisTransfer::pack_get(char* buffer, size_t room, Slot& slot) {
+  const size_t most = limits_of(peer_).medium;
   RunWriter runs(buffer + room);
   const auto left = [&](size_t data) {
     const bool list_is_full = data != 0 && runs.used() + RunWriter::kMostPerRun > room;

@@ -72,9 +72,9 @@ class VisTransfer {
   cwy_status post_vector(cwyc_conn* conn, Slot& slot);
   cwy_status post_message(Slot& slot);
   size_t useful_room(size_t most) const;
-  size_t pack(char* buffer, size_t room, size_t most, int32_t* args, Slot& slot);
+  size_t pack(char* buffer, size_t room, int32_t* args, Slot& slot);
   size_t pack_put(char* buffer, size_t room, int32_t* args);
-  size_t pack_get(char* buffer, size_t room, size_t most, Slot& slot);
+  size_t pack_get(char* buffer, size_t room, Slot& slot);
   template <typename Room, typename Take>
   size_t take_short(Room&& room, Take&& take);
 
