@@ -147,6 +147,21 @@ cwy_status complete_twice(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t
   return CWY_INPROGRESS;
 }
 
+// Statuses that this interface has no name for.
+cwy_status report_a_number(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                           cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+  if (status != CWY_OK) return status;
+  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, 7, nullptr);
+  return CWY_INPROGRESS;
+}
+
+cwy_status answer_a_number(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                           cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+  return status == CWY_OK ? 7 : status;
+}
+
 cwy_status complete_after_ok(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
                              cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
   const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
@@ -346,6 +361,10 @@ bool apply_fault() {
     g_table.am_medium = retry_touches_op;
   else if (f == "complete_twice")
     g_table.put = complete_twice;
+  else if (f == "report_a_number")
+    g_table.put = report_a_number;
+  else if (f == "answer_a_number")
+    g_table.put = answer_a_number;
   else if (f == "complete_after_ok")
     g_table.put = complete_after_ok;
   else if (f == "never_complete")

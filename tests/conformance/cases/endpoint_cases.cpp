@@ -154,7 +154,7 @@ void send_from_thread(Session& s, uint32_t thread, uint32_t each) {
             return s.ops().am_medium(s.raw(), word, &arg, 1, payload, nullptr, size,
                                      CWYC_SRC_VOLATILE, raw);
           });
-      if (status >= 0) break;
+      if (!is_error(status)) break;
       if (status != CWY_RETRY) throw Error(status, "send answered {}", status_name(status));
       sched_yield();
       deadline.check();

@@ -101,9 +101,9 @@ cwy_status flood(Session& s, double seconds, const std::function<bool(uint64_t s
       return s.ops().am_medium(s.raw(), sent, &arg, 1, payload.data(), nullptr, payload.size(), 0,
                                raw);
     });
-    if (status >= 0) ++sent;
+    if (!is_error(status)) ++sent;
     if (status == CWY_RETRY) s.ep().step();
-    if (status < 0 && status != CWY_RETRY) return status;
+    if (is_error(status) && status != CWY_RETRY) return status;
   }
   return status;
 }

@@ -123,7 +123,7 @@ void back_pressure() {
     fill_pattern(payload.data(), size, n);
     Op* op = n % 2 == 0 ? nullptr : &s.pool().am("am_medium");
     const cwy_status status = try_send(s.conn(), n, size, payload.data(), op);
-    ASSERT_TRUE(status >= 0 || status == CWY_RETRY) << status_name(status);
+    ASSERT_TRUE(!is_error(status) || status == CWY_RETRY) << status_name(status);
     if (status == CWY_RETRY) {
       ++refused;
       if (refused % 64 == 0) s.ep().step();
@@ -165,7 +165,7 @@ void reply_from_handler(Side& side, const Message& m) {
                                           size, CWYC_LANE_REPLY | CWYC_SRC_VOLATILE, raw);
       });
     }
-    if (status >= 0) return;
+    if (!is_error(status)) return;
     if (status != CWY_RETRY) throw Error(status, "reply answered {}", status_name(status));
     if (side.ep->progress(64, CWYC_PROGRESS_REPLIES) == 0) sched_yield();
     deadline.check();

@@ -66,7 +66,7 @@ void echo(Side& side, const Message& m) {
                                         m.payload, nullptr, m.length,
                                         CWYC_LANE_REPLY | CWYC_SRC_VOLATILE, raw);
     });
-    if (status >= 0) return;
+    if (!is_error(status)) return;
     if (status != CWY_RETRY) throw Error(status, "reply answered {}", status_name(status));
     side.ep->progress(64, CWYC_PROGRESS_REPLIES);
     deadline.check();

@@ -26,7 +26,7 @@ void post_reply(Side& side, uint64_t n, size_t size, uint32_t seconds = 10) {
       return side.conn->ops().am_medium(side.conn->get(), n | kReplyBit, &arg, 1, payload.data(),
                                         nullptr, size, CWYC_LANE_REPLY | CWYC_SRC_VOLATILE, raw);
     });
-    if (status >= 0) return;
+    if (!is_error(status)) return;
     if (status != CWY_RETRY) throw Error(status, "reply answered {}", status_name(status));
     side.ep->progress(64, CWYC_PROGRESS_REPLIES);
     deadline.check();

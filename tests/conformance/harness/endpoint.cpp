@@ -59,7 +59,7 @@ cwy_status ErrorText::after(const char* call, cwy_status status) {
   };
   if (status == CWY_RETRY) {
     err_ = untouched;  // the same call comes again
-  } else if (status >= 0) {
+  } else if (!is_error(status)) {
     if (std::memcmp(&err_, &untouched, sizeof err_) != 0) breach("has written to its cwy_err");
   } else if (strnlen(err_.text, sizeof err_.text) == sizeof err_.text) {
     err_.text[sizeof err_.text - 1] = '\0';

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "loader/one_line.h"
 #include "plugin_host.h"
 
 namespace causeway::conformance {
@@ -38,6 +39,8 @@ void Op::after_post(cwy_status answer, const cwyc_op& before) {
     state_.store(kPosted, std::memory_order_release);
     return;
   }
+  if (!is_status(answer))
+    PluginHost::violation(fmt::format("{}: answered {}", what_, reason({}, answer)));
   if (seen != 0) {
     PluginHost::violation(fmt::format("{}: reported {} and answered {}", what_, bits_text(seen),
                                       status_name(answer)));
@@ -72,13 +75,13 @@ void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwy_detail
   }
   if (op->required_ == CWYC_DONE_LOCAL && (what & CWYC_DONE_REMOTE) != 0)
     PluginHost::violation(fmt::format("{}: reported REMOTE, and has LOCAL alone", op->what_));
-  if (status == CWY_INPROGRESS || status == CWY_RETRY) {
+  if (status == CWY_INPROGRESS || status == CWY_RETRY || !is_status(status)) {
     PluginHost::violation(
-        fmt::format("{}: reported with status {}", op->what_, status_name(status)));
+        fmt::format("{}: reported with status {}", op->what_, reason({}, status)));
   }
   if (detail != nullptr && detail->text != nullptr && *detail->text != '\0')
     op->explained_.store(true, std::memory_order_relaxed);
-  if (status < 0) op->status_.store(status, std::memory_order_release);
+  if (is_error(status)) op->status_.store(status, std::memory_order_release);
   const uint32_t seen = op->seen_.fetch_or(what, std::memory_order_acq_rel);
   if ((seen & what) != 0) {
     PluginHost::violation(fmt::format("{}: {} reported twice", op->what_, bits_text(seen & what)));
@@ -89,12 +92,12 @@ void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwy_detail
                     op->what_, bits_text(what), bits_text(op->final_)));
   }
   const uint32_t now = seen | what;
-  if ((now & op->final_) != 0 && (now & op->required_) != op->required_ && status >= 0) {
+  if ((now & op->final_) != 0 && (now & op->required_) != op->required_ && !is_error(status)) {
     PluginHost::violation(fmt::format("{}: {} reported without {}", op->what_,
                                       bits_text(op->final_), bits_text(op->required_ & ~now)));
   }
-  if (status < 0 || (now & op->final_) != 0) op->rest();
-  if (status < 0) {
+  if (is_error(status) || (now & op->final_) != 0) op->rest();
+  if (is_error(status)) {
     op->seen_.fetch_or(op->required_, std::memory_order_release);
   }
 }
