@@ -8,6 +8,9 @@
  * conduit implements the rest. A conduit that offers some of it exports CWYX_LOOKUP_NAME beside its
  * init function; cwyc_module has no hole for it. (causeway/operations.h is experimental in another
  * sense: the core uses it, it adds nothing to what a conduit offers.)
+ *
+ * Threads: unless something else is said, calls here are as hot operations are. On an endpoint of
+ * concurrency SERIAL they do not run beside other calls, nor come from an upcall.
  */
 #ifndef CAUSEWAY_EXPERIMENTAL_H
 #define CAUSEWAY_EXPERIMENTAL_H
@@ -37,20 +40,22 @@ typedef struct cwyx_counters {
    * its devices may write it as well. */
   cwy_status (*open)(cwyc_ep* ep, cwyc_mem* mem, uint64_t address, cwyx_counter** out,
                      cwy_err* err);
-  /* Before its connections and its memory. Puts that still wait for it are given up: their ops
-   * report CWY_ERR_INVALID. */
+  /* A counter is closed before the endpoint, before the connections of the puts that wait for it,
+   * and before its memory. Those puts are given up: their ops report CWY_ERR_INVALID from here. */
   void (*close)(cwyx_counter* counter);
-  uint64_t (*read)(const cwyx_counter* counter); /* acquire: what was counted is visible */
+  /* From any thread. Acquire: the data that was counted is visible. */
+  uint64_t (*read)(const cwyx_counter* counter);
   /* A put whose arrival adds `add` to the naturally aligned 8 bytes at `signal`, data first;
    * `signal` lies in the memory of `signal_rkey`. Nothing is written, nor added, where one of both
    * may not be reached. Otherwise as cwyc_ops.put. */
   cwy_status (*put_add)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                         cwyc_rkey* rkey, size_t length, uint64_t signal, cwyc_rkey* signal_rkey,
                         uint64_t add, cwyc_op* op);
-  /* A put that starts by itself once `when` has reached `threshold`: also what a device's stream
-   * starts, by writing the counter. Its source is the conduit's until `op` reports, from progress
-   * or, at once, as that of cwyc_ops.put. purge reports those that wait, too. `when` is of the
-   * connection's endpoint. */
+  /* A put that starts by itself once `when` has reached `threshold`: also a put that a device's
+   * stream starts, by writing the counter. Its source is the conduit's until `op` reports LOCAL.
+   * Any number of puts may wait. They are in no order, and none waits for the room that another
+   * peer has to make. Puts whose peer fails or leaves report CWY_ERR_PEER_FAILED from progress, or
+   * from purge. `when` is of the connection's endpoint. Otherwise as cwyc_ops.put. */
   cwy_status (*put_when)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                          cwyc_rkey* rkey, size_t length, cwyx_counter* when, uint64_t threshold,
                          cwyc_op* op);
@@ -72,11 +77,11 @@ typedef void (*cwyx_immediate_fn)(void* arg, cwy_peer from, uint32_t data, size_
 typedef struct cwyx_immediate {
   cwy_head head;
   /* progress() calls `fn` with `arg` for each such put, exactly once, when the put's bytes are
-   * visible; in no order. `fn` may do what `deliver` may. An endpoint has one listener: INVALID to
-   * a second one. NULL takes it away. */
+   * visible; in no order. `fn` may do what `deliver` may, and is not changed from there. An
+   * endpoint has one listener: INVALID to a second one. NULL takes it away. */
   cwy_status (*listen)(cwyc_ep* ep, cwyx_immediate_fn fn, void* arg, cwy_err* err);
   /* As cwyc_ops.put without flags. Where the peer does not listen nothing is written, and `op`
-   * reports CWY_ERR_UNSUPPORTED. */
+   * reports CWY_ERR_UNSUPPORTED: until the peer listens. */
   cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                     cwyc_rkey* rkey, size_t length, uint32_t data, cwyc_op* op);
 } cwyx_immediate;

@@ -301,7 +301,7 @@ uint32_t Adapter::receive(Lane lane, uint32_t budget) {
   for (int i = 0; i < ready; ++i) {
     QueuePair& pair = *static_cast<QueuePair*>(events[i].data.ptr);
     const uint32_t most = std::max(budget / static_cast<uint32_t>(ready), 1u);
-    for (uint32_t n = 0; n < most; ++n) {
+    for (uint32_t n = 0; n < most && failure_.empty(); ++n) {
       const ssize_t bytes =
           recv(pair.fd[lane], packet(lane), sizeof(Header), MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
       if (bytes < 0) break;
@@ -327,8 +327,9 @@ bool Adapter::wanted(QueuePair& pair, Lane lane, const Header& h, ssize_t bytes)
   return (h.number == 0 && h.verb != kAck) || first_time(pair, lane, h);
 }
 
-// The header has come, and `bytes` say how long the packet is. What it carries is read behind that,
-// since its place may depend on the header.
+// The header has come, and `bytes` say how long the packet is. Its payload is read behind that,
+// since the place may depend on the header. A place that is no memory loses the port, as a local
+// protection error does.
 void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
   char* payload = packet(lane) + sizeof(Header);
   const Header& h = *reinterpret_cast<const Header*>(packet(lane));
@@ -343,7 +344,7 @@ void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
   message.msg_iov = pieces;
   message.msg_iovlen = 2;
   if (recvmsg(pair.fd[lane], &message, MSG_DONTWAIT) != bytes) {
-    ++dropped;
+    failure_ = std::string("a payload cannot be written to its place: ") + std::strerror(errno);
     return;
   }
   ++received;
@@ -425,9 +426,11 @@ cwy_status Adapter::execute(const Header& h, const char* payload, uint64_t* valu
       done = write(h, payload);
       break;
     case kPutAdd:
-      done = h.operand2 % 8 == 0 && memory_.with(h.word, h.operand2, 8, nothing) &&
-             write(h, payload) &&
-             memory_.with(h.word, h.operand2, 8, [&](char* at) { raise_counter(at, h.operand1); });
+      if (h.operand2 % 8 != 0) break;
+      memory_.with(h.word, h.operand2, 8, [&](char* at) {
+        done = write(h, payload);
+        if (done) raise_counter(at, h.operand1);
+      });
       break;
     case kGet:
       done = h.length <= traits_.mtu &&

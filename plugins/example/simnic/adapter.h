@@ -33,7 +33,7 @@ struct Traits {
 // ---- memory that peers may reach ------------------------------------------------------------
 
 // The registrations of a domain. The mutex is held while bytes move, so that nothing reaches memory
-// that is released.
+// that is released; twice where two places are used at once.
 class Registrations {
  public:
   explicit Registrations(size_t most) : most_(most) {}
@@ -56,7 +56,7 @@ class Registrations {
   struct Entry {
     uint64_t addr, length;
   };
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   std::map<uint64_t, Entry> entries_;
   size_t most_;
   uint64_t next_ = uint64_t{1} << 63;  // behind every number that can be wished for
@@ -162,7 +162,7 @@ class Adapter {
     virtual bool known(const Header& header) = 0;               // is the sender's epoch the newest?
     virtual char* place(uint64_t ticket, uint32_t length) = 0;  // of an answer's bytes; NULL: drop
     virtual char* place(const Header& medium) = 0;  // of its payload; NULL: in the adapter's buffer
-    virtual bool listens() = 0;                     // to what puts bring
+    virtual bool listens() = 0;                     // to numbers that puts bring
     virtual void immediate(const Header& put) = 0;  // has come, and is written
     virtual void goodbye(uint64_t from) = 0;        // number of a queue pair
     virtual void refused(uint64_t to) = 0;          // what is sent again to that pair

@@ -78,6 +78,10 @@ struct Rider {
   Verb verb = kPut;
   uint64_t word = 0, operand1 = 0, operand2 = 0;
 };
+// OK, or the answer to every post to that peer.
+cwy_status may_post(cwyc_conn* conn);
+// For a request: in its send queue, and in the completion queue.
+bool has_room(cwyc_conn* conn);
 // As cwyc_ops.put.
 cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Rider& rider, uint32_t flags,
                     cwyc_op* op);
@@ -141,11 +145,14 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   uint32_t progress(uint32_t budget, uint32_t lane);
   cwy_status arm();
   void flush();
-  // Posts those that have waited long enough. How many there were.
+  bool has_room() const { return !free_.empty(); }
+  // Posts the puts whose counter is high enough, and ends those whose peer is gone. Answers their
+  // number.
   uint32_t start_waiting();
-  // Ends those of a connection and a counter, each of which may be NULL: of all.
+  // Ends the waiting puts of a connection and of a counter; NULL: of all.
   void give_up(const cwyc_conn* conn, const cwyx_counter* counter, cwy_status status,
-               const char* why);
+               const cwy_detail* detail);
+  bool explain(cwy_status status, cwy_detail& said) const;  // false: the status says it all
 
   void message(const simnic::Header& header, char* payload) override;
   bool known(const simnic::Header& header) override;
@@ -158,7 +165,6 @@ struct cwyc_ep final : simnic::Adapter::Driver {
 
  private:
   void end(simnic::Request& request, cwy_status status);
-  bool explain(cwy_status status, cwy_detail& said) const;  // false: the status says it all
   simnic::Request* of_ticket(uint64_t ticket);
   void push();
   void look_at_port();

@@ -10,39 +10,34 @@
 using namespace simnic;
 
 uint32_t cwyc_ep::start_waiting() {
-  uint32_t started = 0;
-  // What posts report, or the caller from there, may add to the list: each is taken out first.
+  uint32_t ended = 0;
+  // A put leaves the list before its post: the post reports, and its op may be used again.
   for (size_t at = 0; at < waiting.size();) {
     const Waiting put = waiting[at];
-    if (read_counter(put.when->at) < put.threshold) {
+    cwy_status status = may_post(put.conn);
+    const bool due = read_counter(put.when->at) >= put.threshold && ::has_room(put.conn);
+    if (status == CWY_RETRY || (status == CWY_OK && !due)) {
       ++at;
       continue;
     }
     waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(at));
-    const cwy_status status = post_put(put.conn, put.bytes, {}, 0, put.op);
-    if (status == CWY_RETRY) {
-      waiting.insert(waiting.begin() + static_cast<ptrdiff_t>(at), put);
-      break;
-    }
-    ++started;
-    if (status < 0) put.op->fn(put.op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, nullptr);
+    ++ended;
+    if (status == CWY_OK) status = post_put(put.conn, put.bytes, {}, 0, put.op);
+    if (status != CWY_INPROGRESS)
+      put.op->fn(put.op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, nullptr);
   }
-  return started;
+  return ended;
 }
 
 void cwyc_ep::give_up(const cwyc_conn* conn, const cwyx_counter* counter, cwy_status status,
-                      const char* why) {
+                      const cwy_detail* detail) {
   const auto kept = std::stable_partition(waiting.begin(), waiting.end(), [&](const Waiting& put) {
     return (conn != nullptr && put.conn != conn) || (counter != nullptr && put.when != counter);
   });
   const std::vector<Waiting> ended(kept, waiting.end());
   waiting.erase(kept, waiting.end());
-  cwy_detail said{};
-  said.head = CWY_HEAD(cwy_detail);
-  said.code = 3;
-  said.text = why;
   for (const Waiting& put : ended)
-    put.op->fn(put.op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, &said);
+    put.op->fn(put.op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, detail);
 }
 
 namespace simnic {
@@ -59,7 +54,11 @@ cwy_status open_counter(cwyc_ep* ep, cwyc_mem* mem, uint64_t address, cwyx_count
 }
 
 void close_counter(cwyx_counter* counter) {
-  counter->ep->give_up(nullptr, counter, CWY_ERR_INVALID, "the counter was closed");
+  cwy_detail said{};
+  said.head = CWY_HEAD(cwy_detail);
+  said.code = 3;
+  said.text = "the counter was closed";
+  counter->ep->give_up(nullptr, counter, CWY_ERR_INVALID, &said);
   delete counter;
 }
 
@@ -71,19 +70,14 @@ cwy_status put_add(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, 
                   0, op);
 }
 
-// No more of them wait than may be under way.
 cwy_status put_when(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                     size_t length, cwyx_counter* when, uint64_t threshold, cwyc_op* op) {
   cwyc_ep* const ep = conn->ep;
   if (rkey == nullptr || when == nullptr || when->ep != ep ||
       length > rma_max(ep->domain.traits, conn->table))
     return CWY_ERR_INVALID;
-  if (link_of(conn).purged) return CWY_ERR_PEER_FAILED;
-  if (ep->failed) return CWY_ERR_DEVICE_FAILED;
-  if (ep->waiting.size() >= static_cast<size_t>(ep->domain.traits.completions)) {
-    ep->starved = true;
-    return CWY_RETRY;
-  }
+  const cwy_status status = may_post(conn);
+  if (status != CWY_OK && status != CWY_RETRY) return status;  // RETRY: soon told
   ep->waiting.push_back({conn, {src, raddr, rkey->key, length}, when, threshold, op});
   return CWY_INPROGRESS;
 }

@@ -223,7 +223,10 @@ void cwyc_ep::collapse(const char* why) {
     if (flow->owned) tell_failure(flow->peer, why_.c_str());
   }
   end_all(nullptr, CWY_ERR_DEVICE_FAILED);
-  give_up(nullptr, nullptr, CWY_ERR_DEVICE_FAILED, why_.c_str());
+  cwy_detail said{};
+  said.head = CWY_HEAD(cwy_detail);
+  explain(CWY_ERR_DEVICE_FAILED, said);
+  give_up(nullptr, nullptr, CWY_ERR_DEVICE_FAILED, &said);
 }
 
 uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {

@@ -36,10 +36,8 @@ cwy_status retry(const Post& post) {
 cwy_status prepare(cwyc_conn* conn, uint32_t flags, uint16_t verb, Post& post) {
   const Link& link = link_of(conn);
   post = {conn->ep, link.flow, lane_of(flags), nullptr};
-  if (link.purged) return CWY_ERR_PEER_FAILED;
-  if (post.ep->failed) return CWY_ERR_DEVICE_FAILED;
-  if (post.flow->refused) return retry(post);  // progress tells
-  if (post.flow->from == nullptr || post.flow->left) return CWY_ERR_PEER_FAILED;
+  const cwy_status status = may_post(conn);
+  if (status != CWY_OK) return status == CWY_RETRY ? retry(post) : status;
   SendQueue& queue = post.flow->queue[post.lane];
   post.work = queue.next();
   if (post.work == nullptr) return retry(post);
@@ -183,6 +181,18 @@ cwyc_ops make_operations(uint32_t table) {
 }
 
 }  // namespace
+
+cwy_status may_post(cwyc_conn* conn) {
+  const Link& link = link_of(conn);
+  if (link.purged) return CWY_ERR_PEER_FAILED;
+  if (conn->ep->failed) return CWY_ERR_DEVICE_FAILED;
+  if (link.flow->refused) return CWY_RETRY;  // progress tells
+  return link.flow->from == nullptr || link.flow->left ? CWY_ERR_PEER_FAILED : CWY_OK;
+}
+
+bool has_room(cwyc_conn* conn) {
+  return conn->ep->has_room() && link_of(conn).flow->queue[kRequests].next() != nullptr;
+}
 
 cwy_status post_put(cwyc_conn* conn, const Bytes& bytes, const Rider& rider, uint32_t flags,
                     cwyc_op* op) {

@@ -23,7 +23,7 @@ enum Verb : uint16_t {
   kLong = CWYC_AM_LONG,
   kPut,
   kPutAdd,        // adds operand1 at operand2, in memory of the key `word`
-  kPutImmediate,  // brings operand1 to whom listens there
+  kPutImmediate,  // brings operand1 to the listener there
   kGet,
   kAtomic,
   kDone,     // the answer to the five above

@@ -1,4 +1,4 @@
-// The plugin: manifest, options, devices, domains, memory, connections, and the one function that
+// The plugin: manifest, options, devices, domains, memory, connections, and the functions that
 // it exports.
 #include <sys/stat.h>
 
@@ -331,7 +331,7 @@ void purge(cwyc_conn* conn) {
   if (link.flow->from != nullptr) conn->ep->adapter.forget(*link.flow->from, link.flow->to);
   link.flow->from = nullptr;
   conn->ep->end_all(link.flow, CWY_ERR_PEER_FAILED);
-  conn->ep->give_up(conn, nullptr, CWY_ERR_PEER_FAILED, "the peer has failed");
+  conn->ep->give_up(conn, nullptr, CWY_ERR_PEER_FAILED, nullptr);
 }
 
 cwy_status wait_fd(cwyc_ep* ep, int* fd) {

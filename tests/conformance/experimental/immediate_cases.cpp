@@ -18,7 +18,7 @@ constexpr uint32_t kPuts = 300;
 const cwyx_immediate& table(const Settings& settings) {
   return find_table<cwyx_immediate>(settings, "immediate");
 }
-// From nothing to more than is copied, in an order that is none.
+// From 0 to more than a conduit copies.
 uint64_t length_of(uint32_t data) {
   return data * 397 % kSlot;
 }

@@ -1,4 +1,4 @@
-// What cases ask of the memory that the peer's side lends.
+// Questions of cases about the memory that the peer's side lends.
 #pragma once
 
 #include <algorithm>
