@@ -35,10 +35,10 @@ struct Sum {
       ++completed;
       duration += r.duration_ns;
       longest = std::max(longest, r.duration_ns);
-      failed += r.status < 0 ? 1 : 0;
+      failed += r.status != CWY_OK ? 1 : 0;
     } else if (r.status == CWY_RETRY) {
       ++retries;
-    } else if (r.status < 0) {
+    } else if (is_error(r.status)) {
       ++failed;
     } else {
       ++posted;

@@ -43,7 +43,8 @@ inline bool is_received(const cwyt_record& record) {
 }
 // Posts that were accepted; of those that were refused nothing has left the rank.
 inline bool is_accepted(const cwyt_record& record) {
-  return record.phase == CWYT_POSTED && record.status >= 0 && record.status != CWY_RETRY;
+  return record.phase == CWYT_POSTED &&
+         (record.status == CWY_OK || record.status == CWY_INPROGRESS);
 }
 
 }  // namespace causeway::command

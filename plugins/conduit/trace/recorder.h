@@ -5,7 +5,9 @@
 #include <causeway/plugin.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -51,7 +53,7 @@ class Recorder {
     r.thread = own_thread();
     r.operation = event.operation;
     r.phase = event.phase;
-    r.status = static_cast<int8_t>(event.status);
+    r.status = static_cast<int8_t>(std::clamp<cwy_status>(event.status, INT8_MIN, INT8_MAX));
     generation.store(cwyt_generation(n, capacity_), std::memory_order_release);
   }
 
