@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/error.h"
+#include "loader/one_line.h"
 #include "object/endpoint.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
@@ -64,7 +65,7 @@ void internal_send_failed(const Peer& to, cwy_status status) {
   // A rank that is gone may have left in order, and does not miss it: the next poll finds out.
   if (status != CWY_ERR_PEER_FAILED && !context().survives_failures()) send_failed(to, status);
   context().note_loss(to.rank, to.epoch.load(std::memory_order_relaxed),
-                      fmt::format("a message failed with {}", status_name(status)));
+                      fmt::format("a message failed with {}", reason({}, status)));
 }
 
 void send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,

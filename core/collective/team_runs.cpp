@@ -15,6 +15,7 @@
 #include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
+#include "loader/one_line.h"
 #include "object/endpoint.h"
 #include "object/team.h"
 #include "thread/event.h"
@@ -317,7 +318,7 @@ bool TeamRuns::advance(Run& run) {
     }
     if (status != CWY_OK && status != CWY_INPROGRESS) {
       fatal(call_name(run.args.operation), "algorithm {}/{} failed: {}", run.candidate->plugin,
-            a.name, status_name(status));
+            a.name, reason({}, status));
     }
     run.over = status == CWY_OK;
   }

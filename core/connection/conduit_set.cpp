@@ -40,7 +40,7 @@ cwyc_class_attr class_of_table(const ConduitEp& cep, const cwyc_ep_attr& told, u
     const cwy_status status = query(cep.ep, table, &out);
     if (status != CWY_OK)
       throw Error(status, "conduit {}: class_query of table {} answered {}", cep.conduit->name(),
-                  table, status_name(status));
+                  table, reason({}, status));
   } else {
     out.caps = told.caps;
     out.rma_max = told.rma_max;
@@ -291,7 +291,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   status = plugin_call(whose, "ep_query",
                        [&] { return conduit.module().ep_query(out->ep, &out->attr); });
   if (status != CWY_OK)
-    throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
+    throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), reason({}, status));
   for (const auto& [what, size] : {std::pair{"ep_address_max", out->attr.ep_address_max},
                                    {"rkey_max", out->attr.rkey_max},
                                    {"conn_size", out->attr.conn_size}}) {
@@ -318,7 +318,7 @@ void raise_conduit_ep(ConduitEp& cep) {
   const cwy_status status = cep.conduit->module().ep_threads(cep.ep, 1);
   if (status != CWY_OK)
     throw Error(status, "conduit {} cannot serve several threads: {}", cep.conduit->name(),
-                status_name(status));
+                reason({}, status));
   admit_threads(cep);
 }
 

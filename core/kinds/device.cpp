@@ -112,7 +112,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   status = plugin.module.query(kind, &attr);
   if (status != CWY_OK) {
     plugin.module.destroy(kind);
-    throw Error(status, "{}: query answered {}", named(plugin).text(), status_name(status));
+    throw Error(status, "{}: query answered {}", named(plugin).text(), reason({}, status));
   }
   if (attr.alignment != 0 && !std::has_single_bit(attr.alignment)) {
     plugin.module.destroy(kind);
@@ -235,7 +235,7 @@ void Device::copy_failed(cwy_status status, const cwy_detail* detail, const void
   if (detail != nullptr && detail->text != nullptr)
     driver = fmt::format(" ({})", given(detail->text, ""));
   fatal("memory kind", "{}: a copy of {} bytes from {} to {} failed with {}{}{}", name_, length,
-        src, dst, status_name(status), driver, advice);
+        src, dst, reason({}, status), driver, advice);
 }
 
 cwy_status start_copy(Device& device, void* dst, const void* src, size_t length,

@@ -96,7 +96,7 @@ void refit(Connection& c) {
                                  cwy_status status, const std::string& why) {
   const bool parted = status == CWY_ERR_UNREACHABLE || status == CWY_ERR_TIMEOUT;
   const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}{}", peer.rank,
-                    facts.host, conduit.name(), why.empty() ? status_name(status) : why,
+                    facts.host, conduit.name(), why.empty() ? reason({}, status) : why,
                     parted ? "; look for a firewall or a wrong device, or name another conduit in "
                              "peers (causeway explain says which rule has chosen this one)"
                            : "");
