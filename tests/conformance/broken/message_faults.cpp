@@ -182,6 +182,19 @@ void placed_in_part(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, 
   deliver_on(core_ep, from, word, kind, args, n, to != nullptr ? to : payload, length);
 }
 
+// The right place, behind a question too many, or for the wrong sender.
+template <bool Twice>
+void asked_wrongly(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, Args args,
+                   uint32_t n, void* payload, size_t length) {
+  cwyc_arrival arrival{CWY_HEAD(cwyc_arrival), from, word, args, n, 0, length};
+  if (!Twice) ++arrival.from.rank;
+  void* to = nullptr;
+  for (int asks = Twice ? 2 : 1; asks > 0 && kind == CWYC_AM_MEDIUM && length != 0; --asks)
+    to = g_place(core_ep, &arrival);
+  if (to != nullptr) std::memcpy(to, payload, length);
+  deliver_on(core_ep, from, word, kind, args, n, to != nullptr ? to : payload, length);
+}
+
 uint32_t no_budget(cwyc_ep* ep, uint32_t, uint32_t lane) {
   return g_inner->progress(ep, 1'000'000, lane);
 }
@@ -224,6 +237,8 @@ const Faults faults{
        g_module.am_release = [](cwyc_ep*, void*) {};
      }},
     {"placed_in_part", [] { take_deliveries(placed_in_part); }},
+    {"place_asked_twice", [] { take_deliveries(asked_wrongly<true>); }},
+    {"place_of_another", [] { take_deliveries(asked_wrongly<false>); }},
     {"no_budget", [] { g_module.progress = no_budget; }},
 };
 

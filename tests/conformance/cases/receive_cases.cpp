@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -207,6 +208,8 @@ void medium_kept() {
 // ---- payloads that the receiver places ------------------------------------------------------
 
 std::map<uint64_t, std::vector<uint8_t>> g_places;  // by key
+std::set<uint64_t> g_asked;
+cwy_peer g_sender;
 
 void* choose_place(const cwyc_arrival& a) {
   if (a.nargs != 1) {
@@ -216,13 +219,21 @@ void* choose_place(const cwyc_arrival& a) {
   const auto key = static_cast<uint64_t>(a.args[0]);
   if (a.word != key + 1 || a.length != 1 + key * 97 % (key + 1000))
     g_report.complain(fmt::format("word {} and {} bytes of payload {}", a.word, a.length, key));
+  if (a.from.rank != g_sender.rank || a.from.epoch != g_sender.epoch)
+    g_report.complain(fmt::format("the place of payload {} is asked for rank {}, epoch {}", key,
+                                  a.from.rank, a.from.epoch));
+  if (!g_asked.insert(key).second)
+    g_report.complain(fmt::format("the place of payload {} is asked for again", key));
   if (key % 4 == 0) return nullptr;
   ++g_report.special;
   return (g_places[key] = std::vector<uint8_t>(a.length)).data();
 }
 
-Nothing place_mediums(Side& side, const Nothing&) {
+Nothing place_mediums(Side& side, const cwy_peer& sender) {
   g_report = {};
+  g_sender = sender;
+  g_asked.clear();
+  g_places.clear();
   side.ep->on_place = choose_place;
   side.ep->on_request = [](const Message& m) {
     ++g_report.messages;
@@ -236,11 +247,11 @@ Nothing place_mediums(Side& side, const Nothing&) {
   return {};
 }
 
-// Catches a payload that goes elsewhere than it was told to, or in part, and one whose message is
-// delivered before it is there.
+// Catches a payload that goes elsewhere than it was told to, or in part, a payload whose message is
+// delivered before it is there, and a place that is asked for twice or for another sender.
 void medium_placed() {
   Session s({.memory = 0});
-  s.call(place_mediums, Nothing{});
+  s.call(place_mediums, s.side().card.peer);
   std::vector<uint8_t> payload(s.ep().attr().am_medium_max);
   uint64_t sent = 0;
   for (uint64_t key = 1; sent < 400; key += 1 + key / 64) {

@@ -114,9 +114,15 @@ void nested_progress_keeps_the_payload() {
     EXPECT_EQ(m.nargs == 1 ? m.args[0] : -1, static_cast<int32_t>(key & INT32_MAX))
         << "argument of message " << m.word << ' ' << when;
   };
+  bool inside = false;
   s.ep().on_reply = [&](const Message& m) {
     ++replies;
     check(m, m.word, "as it arrives");
+    if (inside) return;
+    inside = true;
+    s.ep().progress(64, CWYC_PROGRESS_REPLIES);
+    inside = false;
+    check(m, m.word, "after progress of the reply lane inside its delivery");
   };
   s.ep().on_request = [&](const Message& m) {
     ++requests;
