@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,8 +52,24 @@ Result causeway(Words words) {
   return Command(words).run(60 * kSlowdown);
 }
 
+// Held while it lives. Tests of this file run beside each other, and each look sees the processes
+// of all: LOCK_EX keeps the page of another version from looks that demand no error, with LOCK_SH.
+class HeldLook {
+ public:
+  explicit HeldLook(int kind) : fd_(::open(run_command().c_str(), O_RDONLY | O_CLOEXEC)) {
+    EXPECT_EQ(::flock(fd_, kind), 0);
+  }
+  ~HeldLook() { ::close(fd_); }
+  HeldLook(const HeldLook&) = delete;
+  HeldLook& operator=(const HeldLook&) = delete;
+
+ private:
+  int fd_;
+};
+
 // The answer as JSON, which YAML contains.
 YAML::Node asked(Words words) {
+  const HeldLook held(LOCK_SH);
   words.emplace_back("--json");
   const Result result = causeway(words);
   EXPECT_EQ(result.status, 0) << result.err;
@@ -313,6 +330,7 @@ TEST(OtherUser, SeesNoJob) {
 // process's own.
 TEST(OtherVersion, IsRefusedInALine) {
   using causeway::StatusPage;
+  const HeldLook held(LOCK_EX);
   const int fd = ::memfd_create(StatusPage::kName, MFD_ALLOW_SEALING);
   ASSERT_EQ(::ftruncate(fd, 4096), 0);
   ASSERT_EQ(::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
