@@ -163,7 +163,10 @@ void room_ends_the_sleep() {
     // The peer goes on once this side is about to sleep. A conduit may never let it.
     bool armed = false;
     for (int tries = 0; tries < 100 && !armed && sent < kMost; ++tries) {
-      if (post() == CWY_OK) ++sent;
+      if (post() == CWY_OK) {
+        ++sent;
+        continue;
+      }
       if (s.ep().progress() == 0) armed = s.ep().module().arm(s.ep().get()) == CWY_OK;
     }
     s.partner().resume();

@@ -18,10 +18,10 @@
 namespace causeway::conformance {
 namespace {
 
-constexpr uint64_t kWords = 64;           // counters lie in the first so many words of the memory
-constexpr uint64_t kData = 8 * kWords;    // and data behind them
-constexpr uint64_t kSlot = 48 << 10;      // of each piece of data: its copy lasts microseconds
-constexpr uint64_t kUntouched = 1000000;  // what a word has that nothing may raise
+constexpr uint64_t kWords = 64;         // counters lie in the first so many words of the memory
+constexpr uint64_t kData = 8 * kWords;  // and data behind them
+constexpr uint64_t kSlot = 48 << 10;    // room for the data of a put, whose copy lasts microseconds
+constexpr uint64_t kUntouched = 1000000;  // the value of a word that nothing may raise
 
 const cwyx_counters& table(const Settings& settings) {
   return find_table<cwyx_counters>(settings, "counters");
@@ -135,7 +135,7 @@ Nothing set_word(Side& side, const Range& word) {
   std::memcpy(side.memory->data() + word.offset, &kUntouched, sizeof kUntouched);
   return {};
 }
-// Other memory of this side; its card is of no peer.
+// Other memory of this side, with a card of its own.
 std::unique_ptr<Memory> lent_memory;
 Card lend(Side& side, const Nothing&) {
   lent_memory = Memory::best(*side.domain, side.ep->attr().caps, 4096);
@@ -190,7 +190,7 @@ Op& put_add(Session& s, const void* source, uint64_t offset, uint64_t length, ui
         });
       },
       "put_add");
-  if (status < 0) throw Error(status, "put_add answered {}", status);
+  if (is_error(status)) throw Error(status, "put_add answered {}", status_name(status));
   return op;
 }
 
@@ -206,7 +206,7 @@ Op& put_when(Session& s, const void* source, uint64_t offset, uint64_t length, c
         });
       },
       "put_when");
-  if (status < 0) throw Error(status, "put_when answered {}", status);
+  if (is_error(status)) throw Error(status, "put_when answered {}", status_name(status));
   return op;
 }
 

@@ -12,7 +12,7 @@
 namespace causeway::conformance {
 namespace {
 
-constexpr uint64_t kSlot = 8 << 10;  // of each put's data
+constexpr uint64_t kSlot = 8 << 10;  // room for the data of a put
 constexpr uint32_t kPuts = 300;
 
 const cwyx_immediate& table(const Settings& settings) {
@@ -88,7 +88,7 @@ Op& put(Session& s, const void* source, uint64_t offset, uint64_t length, uint32
         });
       },
       "put");
-  if (status < 0) throw Error(status, "put answered {}", status);
+  if (is_error(status)) throw Error(status, "put answered {}", status_name(status));
   return op;
 }
 
@@ -117,7 +117,8 @@ void told_behind_the_data() {
   for (Op* op : ops) s.ep().finish(*op, "put");
 }
 
-// Catches a put that is written where nobody listens, and one to memory that it may not reach.
+// Catches a put that is written where nobody listens, and a put that is told although its memory is
+// refused.
 void refused_as_a_whole() {
   Session s;
   s.call(clear, Nothing{});
