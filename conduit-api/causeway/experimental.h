@@ -47,15 +47,16 @@ typedef struct cwyx_counters {
   uint64_t (*read)(const cwyx_counter* counter);
   /* A put whose arrival adds `add` to the naturally aligned 8 bytes at `signal`, data first;
    * `signal` lies in the memory of `signal_rkey`. Nothing is written, nor added, where one of both
-   * may not be reached. Otherwise as cwyc_ops.put. */
+   * may not be reached. Otherwise as cwyc_ops.put without flags. */
   cwy_status (*put_add)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                         cwyc_rkey* rkey, size_t length, uint64_t signal, cwyc_rkey* signal_rkey,
                         uint64_t add, cwyc_op* op);
   /* A put that starts by itself once `when` has reached `threshold`: also a put that a device's
    * stream starts, by writing the counter. Its source is the conduit's until `op` reports LOCAL.
-   * Any number of puts may wait. They are in no order, and none waits for the room that another
-   * peer has to make. Puts whose peer fails or leaves report CWY_ERR_PEER_FAILED from progress, or
-   * from purge. `when` is of the connection's endpoint. Otherwise as cwyc_ops.put. */
+   * Any number of puts may wait, in no order: a peer without room delays those to others as far as
+   * README section 8 lets it delay posts. Puts whose peer fails or leaves report
+   * CWY_ERR_PEER_FAILED from progress, or from purge. `when` is of the connection's endpoint.
+   * Otherwise as cwyc_ops.put without flags. */
   cwy_status (*put_when)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                          cwyc_rkey* rkey, size_t length, cwyx_counter* when, uint64_t threshold,
                          cwyc_op* op);
@@ -81,7 +82,7 @@ typedef struct cwyx_immediate {
    * endpoint has one listener: INVALID to a second one. NULL takes it away. */
   cwy_status (*listen)(cwyc_ep* ep, cwyx_immediate_fn fn, void* arg, cwy_err* err);
   /* As cwyc_ops.put without flags. Where the peer does not listen nothing is written, and `op`
-   * reports CWY_ERR_UNSUPPORTED: until the peer listens. */
+   * reports CWY_ERR_UNSUPPORTED, which here, unlike elsewhere, ends when the peer listens. */
   cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                     cwyc_rkey* rkey, size_t length, uint32_t data, cwyc_op* op);
 } cwyx_immediate;

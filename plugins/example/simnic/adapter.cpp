@@ -337,7 +337,7 @@ void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
     recv(pair.fd[lane], nullptr, 0, MSG_DONTWAIT);
     return;
   }
-  if (h.verb == kMedium && h.length >= traits_.placed)
+  if (h.verb == kMedium && h.length != 0 && h.length >= traits_.placed)
     if (char* const place = driver_.place(h)) payload = place, ++placed;
   iovec pieces[] = {{packet(lane), sizeof h}, {payload, static_cast<size_t>(bytes) - sizeof h}};
   msghdr message{};
@@ -407,14 +407,15 @@ void Adapter::serve(QueuePair& pair, const Header& h, const char* payload) {
   if (h.verb == kPutImmediate && a.header.status == CWY_OK) driver_.immediate(h);
 }
 
-// False: it may not be reached. A put of no bytes reaches no memory.
+// False: the memory may not be reached. A put of no bytes reaches none.
 bool Adapter::write(const Header& put, const char* payload) {
   return memory_.with(put.key, put.raddr, put.length, [&](char* at) {
     std::memcpy(at, payload, put.length);
   }) || put.length == 0;
 }
 
-// Not OK: it is refused, and nothing has happened. A get is looked at only; its answer reads.
+// An error: the request is refused, and nothing has happened. A get is looked at only; its answer
+// reads.
 cwy_status Adapter::execute(const Header& h, const char* payload, uint64_t* value) {
   const auto nothing = [](char*) {};
   bool done = false;

@@ -161,9 +161,9 @@ class Adapter {
     virtual void message(const Header& header, char* payload) = 0;
     virtual bool known(const Header& header) = 0;               // is the sender's epoch the newest?
     virtual char* place(uint64_t ticket, uint32_t length) = 0;  // of an answer's bytes; NULL: drop
-    virtual char* place(const Header& medium) = 0;  // of its payload; NULL: in the adapter's buffer
+    virtual char* place(const Header& medium) = 0;  // of the payload; NULL: the adapter's buffer
     virtual bool listens() = 0;                     // to numbers that puts bring
-    virtual void immediate(const Header& put) = 0;  // has come, and is written
+    virtual void immediate(const Header& put) = 0;  // the put is written
     virtual void goodbye(uint64_t from) = 0;        // number of a queue pair
     virtual void refused(uint64_t to) = 0;          // what is sent again to that pair
     virtual ~Driver() = default;

@@ -1,5 +1,5 @@
-// The adapter's atomics: 64-bit integers, and of their operations those that such hardware has; and
-// its counters.
+// The adapter's atomics, the operations on 64-bit integers that such hardware has, and its
+// counters.
 #pragma once
 
 #include <causeway/conduit.h>

@@ -146,13 +146,13 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   cwy_status arm();
   void flush();
   bool has_room() const { return !free_.empty(); }
-  // Posts the puts whose counter is high enough, and ends those whose peer is gone. Answers their
-  // number.
+  // Posts the puts whose counter is high enough, and ends the puts whose peer is gone. Answers how
+  // many left the list.
   uint32_t start_waiting();
-  // Ends the waiting puts of a connection and of a counter; NULL: of all.
+  // Ends the waiting puts of that connection and that counter; NULL stands for any.
   void give_up(const cwyc_conn* conn, const cwyx_counter* counter, cwy_status status,
                const cwy_detail* detail);
-  bool explain(cwy_status status, cwy_detail& said) const;  // false: the status says it all
+  bool explain(cwy_status status, cwy_detail& said) const;  // false: it has no text
 
   void message(const simnic::Header& header, char* payload) override;
   bool known(const simnic::Header& header) override;

@@ -77,7 +77,7 @@ cwy_status put_when(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr,
       length > rma_max(ep->domain.traits, conn->table))
     return CWY_ERR_INVALID;
   const cwy_status status = may_post(conn);
-  if (status != CWY_OK && status != CWY_RETRY) return status;  // RETRY: soon told
+  if (status != CWY_OK && status != CWY_RETRY) return status;  // RETRY: progress ends the put
   ep->waiting.push_back({conn, {src, raddr, rkey->key, length}, when, threshold, op});
   return CWY_INPROGRESS;
 }

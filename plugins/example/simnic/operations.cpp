@@ -186,7 +186,7 @@ cwy_status may_post(cwyc_conn* conn) {
   const Link& link = link_of(conn);
   if (link.purged) return CWY_ERR_PEER_FAILED;
   if (conn->ep->failed) return CWY_ERR_DEVICE_FAILED;
-  if (link.flow->refused) return CWY_RETRY;  // progress tells
+  if (link.flow->refused) return CWY_RETRY;  // until progress reports the peer
   return link.flow->from == nullptr || link.flow->left ? CWY_ERR_PEER_FAILED : CWY_OK;
 }
 

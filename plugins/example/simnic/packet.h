@@ -35,7 +35,7 @@ struct alignas(16) Header {
   uint64_t seal;    // of the queue pair that it is for: a stranger to the job cannot make it
   uint64_t sender;  // number of the sender's queue pair: answers go there
   uint64_t ticket;  // the sender's request, which the answer names
-  uint64_t word;    // the core's; or the key of the memory
+  uint64_t word;    // the core's, of messages; of kPutAdd the key of the counter's memory
   uint64_t raddr;
   uint64_t operand1, operand2;
   uint32_t rank, epoch;  // of the sender
@@ -43,7 +43,7 @@ struct alignas(16) Header {
   uint32_t opcode;
   int32_t status;  // of kDone
   uint16_t verb, nargs;
-  uint64_t key;     // of a long: word is taken
+  uint64_t key;     // of the memory at raddr
   uint64_t number;  // from 1, for each pair of queue pairs and lane; 0: the network loses nothing
   int32_t args[CWYC_AM_MAX_ARGS];
 };
