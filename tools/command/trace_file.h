@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace causeway::command {
 
 // By cwyt_record::operation. NULL where nothing has that number.
@@ -43,8 +45,7 @@ inline bool is_received(const cwyt_record& record) {
 }
 // Posts that were accepted; of those that were refused nothing has left the rank.
 inline bool is_accepted(const cwyt_record& record) {
-  return record.phase == CWYT_POSTED &&
-         (record.status == CWY_OK || record.status == CWY_INPROGRESS);
+  return record.phase == CWYT_POSTED && !is_error(record.status);
 }
 
 }  // namespace causeway::command
