@@ -72,6 +72,8 @@ Request* cwyc_ep::of_ticket(uint64_t ticket) {
 }
 
 bool cwyc_ep::explain(cwy_status status, cwy_detail& said) const {
+  said = {};
+  said.head = CWY_HEAD(cwy_detail);
   switch (status) {
     case CWY_ERR_INVALID:
       said.code = 1;
@@ -92,8 +94,7 @@ bool cwyc_ep::explain(cwy_status status, cwy_detail& said) const {
 
 // The entry is free before the report, and the op is not touched behind it.
 void cwyc_ep::end(Request& request, cwy_status status) {
-  cwy_detail said{};
-  said.head = CWY_HEAD(cwy_detail);
+  cwy_detail said;
   const bool explained = explain(status, said);
   cwyc_op* const op = request.op;
   request.op = nullptr;
@@ -223,8 +224,7 @@ void cwyc_ep::collapse(const char* why) {
     if (flow->owned) tell_failure(flow->peer, why_.c_str());
   }
   end_all(nullptr, CWY_ERR_DEVICE_FAILED);
-  cwy_detail said{};
-  said.head = CWY_HEAD(cwy_detail);
+  cwy_detail said;
   explain(CWY_ERR_DEVICE_FAILED, said);
   give_up(nullptr, nullptr, CWY_ERR_DEVICE_FAILED, &said);
 }
