@@ -138,8 +138,11 @@ void look_often() {
   constexpr std::chrono::milliseconds kBetweenLooks(200);
   quiet_thread_beside("a wait for a rank that has left may not end", [kBetweenLooks] {
     while (!exiting()) {
-      for (const uint32_t rank : ranks_that_left()) close_requests_to(rank);
-      runtime().attention.store(true, std::memory_order_release);
+      // Acquire: start_runtime(). A spare may be told before its start is done.
+      if (std::atomic_ref(g_runtime).load(std::memory_order_acquire) != nullptr) {
+        for (const uint32_t rank : ranks_that_left()) close_requests_to(rank);
+        runtime().attention.store(true, std::memory_order_release);
+      }
       std::this_thread::sleep_for(kBetweenLooks);
     }
   });

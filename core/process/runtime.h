@@ -85,6 +85,11 @@ class Runtime final : public ProcessContext {
   void (*peer_lost_)(uint32_t rank, const std::string& how) = nullptr;
   void (*peer_replaced_)(uint32_t rank, uint32_t epoch) = nullptr;
   bool started_ = false;  // clients start one after the other
+  // Written by the bootstrap's thread, which ends with the bootstrap: a start that fails frees that
+  // first.
+  std::map<uint32_t, uint32_t> told_epochs_;  // by rank; of that thread alone
+  std::mutex news_mutex_;
+  std::vector<News> news_;  // in the order in which they came
   std::unique_ptr<Bootstrap> own_bootstrap_;
   std::unique_ptr<JobFacts> own_job_;
   cwy_services services_{};
@@ -92,9 +97,6 @@ class Runtime final : public ProcessContext {
   std::unique_ptr<Loader> own_loader_;
   ConduitSet own_conduits_;
   std::unique_ptr<CollectiveTable> own_collectives_;
-  std::map<uint32_t, uint32_t> told_epochs_;  // by rank; of the bootstrap's thread alone
-  std::mutex news_mutex_;
-  std::vector<News> news_;  // in the order in which they came
   Departures departures_;
   std::string stranded_;         // what cannot complete; under news_mutex_
   uint64_t stranded_until_ = 0;  // when that is said; 0: nothing
