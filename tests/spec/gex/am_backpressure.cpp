@@ -30,10 +30,16 @@ void on_empty(gex_Token_t, gex_AM_Arg_t) {
   arrived.fetch_add(1, std::memory_order_release);
 }
 spec::Handler empty(&on_empty, GEX_FLAG_AM_REQREP, "pressure short");
+std::atomic<bool> heard{false};
+void on_heard(gex_Token_t) {
+  heard.store(true, std::memory_order_release);
+}
+spec::Handler hear(&on_heard, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, "pressure heard");
 // The number of messages that were accepted, plus one, and the process to wake.
-void on_tell(gex_Token_t, gex_AM_Arg_t count, gex_AM_Arg_t pid) {
+void on_tell(gex_Token_t token, gex_AM_Arg_t count, gex_AM_Arg_t pid) {
   told_pid.store(pid, std::memory_order_relaxed);
   announced.store(static_cast<unsigned>(count) + 1, std::memory_order_release);
+  if (pid != 0) gex_AM_ReplyShort0(token, hear, 0);
 }
 spec::Handler tell(&on_tell, GEX_FLAG_AM_REQUEST, "pressure tell");
 
@@ -87,6 +93,8 @@ void press(Attempt attempt) {
   if (receives) {
     gex_AM_RequestShort2(job().tm, job().rank - 1, tell, 0, 0,
                          static_cast<gex_AM_Arg_t>(::getpid()));
+    // A transport may need polls of the sender's for a message to leave.
+    GASNET_BLOCKUNTIL(heard.exchange(false, std::memory_order_acquire));
     gate.wait();
     GASNET_BLOCKUNTIL(announced.load(std::memory_order_acquire) != 0);
     const unsigned expected = announced.exchange(0, std::memory_order_relaxed) - 1;
