@@ -19,6 +19,7 @@
 #include "loader/one_line.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
+#include "object/segment.h"
 #include "object/team.h"
 #include "progress/poll.h"
 
@@ -58,6 +59,9 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
     return fmt::format("conduit {} does not perform {} on {}", name,
                        op_word(ops & ~static_cast<gex_OP_t>(declared)), dt_word(dt));
   }
+  const Segment* const segment = team.ep()->segment();
+  if (segment != nullptr && segment->registration(cep.conduit) == nullptr)
+    return fmt::format("conduit {} could not register this segment", name);
   for (const Peer* peer : team.members()) {
     if (has_device_end(*peer)) {
       return fmt::format(
