@@ -162,7 +162,7 @@ void Job::on_front() {
   }
   verdict_.set_final(128 + signal);
   if (ending_) return kill_all();
-  begin_end("");
+  begin_end(fmt::format("told to end by signal {} ({})", signal, ::strsignal(signal)));
 }
 
 void Job::on_started(uint32_t process, pid_t pid) {
@@ -338,6 +338,11 @@ void Job::on_timers(double now) {
                                  early_exit_line(*early_member()), left_status_)
                    : fmt::format("rank {} left with status {}", *members_[left_last_].rank,
                                  left_status_);
+    if (Member * early;
+        blame_.empty() && verdict_.status() != 0 && (early = early_member()) != nullptr) {
+      early->accounted = true;
+      blame_ = early_exit_line(*early);
+    }
     if (!blame_.empty()) output_->say("causeway run: " + blame_);
     blame_.clear();
     left_status_ = 0;

@@ -54,7 +54,8 @@ void Job::judge(Member& member) {
   announce_death(member, how);
   if (signalled) return begin_end(line);
   if (blame_.empty()) {
-    blame_ = line;
+    const Member* const early = early_member();  // for want of it the others may have failed
+    blame_ = early != nullptr ? fmt::format("{}; {}", early_exit_line(*early), line) : line;
     blame_at_ = now_s() + kBlameDelay;
   }
 }

@@ -140,6 +140,20 @@ TEST(Exit, EarlyOnesTogetherAreNamedTogether) {
   EXPECT_EQ(count(result.err, "exited early"), 4u) << result.err;
 }
 
+// Would catch: ranks that are blamed for a failure whose cause is another one's leave without a
+// word, since they end sooner than that is looked into.
+TEST(Exit, AnEarlyOneIsNamedWhereOthersFailForWantOfIt) {
+  for (const char* on_failure : {"abort", "continue"}) {
+    Command command(job(
+        3, {"init", "exchange", "together", "@1:exit=0", "@0:sleep=0.3", "@2:sleep=0.3", "exit=4"},
+        {"--on-failure", on_failure}));
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 4);
+    EXPECT_EQ(count(result.err, "exited early"), 1u) << result.err;
+    EXPECT_EQ(count(result.err, "rank 1 (pid "), 1u) << result.err;
+  }
+}
+
 // Would catch: one rank's gasnet_exit(3) that leaves the others running.
 TEST(Exit, OneRanksStatusEndsTheOthers) {
   Command command(job(4, {"init", "exchange", "together", "@2:leave=3", "@2:exit=3", "sleep=30"}));

@@ -77,8 +77,8 @@ TEST_P(Guardians, KeeperKilled) {
   expect_clean(command);
 }
 
-// Would catch: a signal to the launcher that does not reach the ranks as SIGQUIT, or a job that
-// outlives it; GASNet 1.8 section 2.1.5.
+// Would catch: a signal to the launcher that does not reach the ranks as SIGQUIT, a job that
+// outlives it, or ends without a word on why; GASNet 1.8 section 2.1.5.
 TEST_P(Guardians, SignalsEndTheJob) {
   for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
     Command command = stubborn();
@@ -86,7 +86,10 @@ TEST_P(Guardians, SignalsEndTheJob) {
     ASSERT_TRUE(command.wait_for_output("ready", 4));
     const auto begin = std::chrono::steady_clock::now();
     ::kill(command.pid(), signal);
-    EXPECT_EQ(command.wait().status, 128 + signal);
+    const Result result = command.wait();
+    EXPECT_EQ(result.status, 128 + signal);
+    EXPECT_EQ(count(result.err, "told to end by signal " + std::to_string(signal)), 1u)
+        << result.err;
     EXPECT_LT(seconds_since(begin), kEndsPromptly);
     expect_clean(command);
   }
