@@ -61,7 +61,9 @@ class Validator {
     if (node.kind == Node::Kind::null) node.kind = Node::Kind::map;
     if (node.kind != Node::Kind::map) {
       const Origin where = node.where;
-      problems_.add(where, fmt::format("expected a map of settings, found {}", describe(node)));
+      const bool colon = node.text.find(':') != std::string::npos;
+      problems_.add(where, fmt::format("expected a map of settings, found {}{}", describe(node),
+                                       colon ? "; a space is missing behind ':'" : ""));
       node = Node{};
       node.kind = Node::Kind::map;
       node.where = where;
@@ -287,7 +289,8 @@ class Validator {
     if (schema.find("options") != nullptr && is_name(key))
       return fmt::format("; the plugin's own options stand in '{}.options'", path);
     if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty())
-      return fmt::format("; did you mean '{}'?", elsewhere);
+      return elsewhere == key ? fmt::format("; '{}' stands at the top level", key)
+                              : fmt::format("; did you mean '{}'?", elsewhere);
     return "; known keys: " + join_words(names, "and");
   }
 

@@ -36,6 +36,9 @@ TEST(ConfigErrors, KeyOfAnotherBlockNamesThatBlock) {
   EXPECT_THAT(problems_of("huge_pages: try\n"),
               ElementsAre("f:1:1: unknown key 'huge_pages' at the top level; did you mean "
                           "'segment.huge_pages'?"));
+  EXPECT_THAT(problems_of("plugins: {direct_map: never}\n"),
+              ElementsAre("f:1:11: unknown key 'direct_map' in plugins; 'direct_map' stands at the "
+                          "top level"));
 }
 
 TEST(ConfigErrors, DottedKeyIsToldToNest) {
@@ -211,6 +214,9 @@ TEST(ConfigErrors, Documents) {
               ElementsAre("f:1:1: expected a map of settings, found a list"));
   EXPECT_THAT(problems_of("hello\n"),
               ElementsAre("f:1:1: expected a map of settings, found 'hello'"));
+  EXPECT_THAT(problems_of("report:true\n"),
+              ElementsAre("f:1:1: expected a map of settings, found 'report:true'; a space is "
+                          "missing behind ':'"));
   EXPECT_THAT(problems_of("report: true\n---\nreport: false\n"),
               ElementsAre(HasSubstr("one file is one document")));
   EXPECT_THAT(problems_of("report: !!bool true\n"), ElementsAre(HasSubstr("has no meaning here")));
