@@ -1,4 +1,5 @@
 // Host files and placement, the handshake of relays, the readers of what other hosts send.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #ifdef CAUSEWAY_WITH_TLS
 #include <openssl/evp.h>
@@ -27,7 +28,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::string write_file(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "several_hosts_test.hosts";
+  const std::string path = fmt::format("{}several_hosts_test.{}", ::testing::TempDir(), ::getpid());
   std::ofstream(path) << text;
   return path;
 }

@@ -142,7 +142,7 @@ std::vector<Case> within_limits(const std::vector<Case>& cases, bool quiet) {
   const std::string limit = limit_too_small();
   if (limit.empty()) return cases;
   if (!quiet) fmt::print("note: {} is too small for most cases, which do not run\n", limit);
-  return matching(all_cases(), std::string(limits_case) + ":Module.classes");
+  return matching(all_cases(), fmt::format("{}:Module.classes", limits_case));
 }
 
 const char* mode_text() {
