@@ -162,7 +162,7 @@ void Job::on_front() {
   }
   verdict_.set_final(128 + signal);
   if (ending_) return kill_all();
-  begin_end(fmt::format("told to end by signal {} ({})", signal, ::strsignal(signal)));
+  begin_end(fmt::format("told to end by signal {} ({})", signal, ::sigdescr_np(signal)));
 }
 
 void Job::on_started(uint32_t process, pid_t pid) {
@@ -332,16 +332,14 @@ void Job::on_timers(double now) {
   if (!any_rank_running()) {
     // All have ended by themselves; what is still to be said is who failed.
     // Ranks that left because they missed one that had left without a word did not say so.
-    if (blame_.empty() && left_status_ != 0)
-      blame_ = early_member() != nullptr
-                   ? fmt::format("{}; the others left with status {}",
-                                 early_exit_line(*early_member()), left_status_)
-                   : fmt::format("rank {} left with status {}", *members_[left_last_].rank,
-                                 left_status_);
-    if (Member * early;
-        blame_.empty() && verdict_.status() != 0 && (early = early_member()) != nullptr) {
-      early->accounted = true;
-      blame_ = early_exit_line(*early);
+    if (blame_.empty() && left_status_ != 0) {
+      const std::string early = early_cause(kNever);
+      blame_ =
+          early.empty()
+              ? fmt::format("rank {} left with status {}", *members_[left_last_].rank, left_status_)
+              : fmt::format("{}; the others left with status {}", early, left_status_);
+    } else {
+      blame_ = with_early_cause(blame_);
     }
     if (!blame_.empty()) output_->say("causeway run: " + blame_);
     blame_.clear();
@@ -367,7 +365,7 @@ void Job::look_for_stopped(double now) {
 // Ranks that go on although others have ended.
 void Job::end_leftovers(double now) {
   look_for_stopped(now);
-  if (blame_at_ <= now) return begin_end(blame_);
+  if (blame_at_ <= now) return begin_end(with_early_cause(blame_));
   if (tell_departed_at_ <= now) tell_of_departed();
   if (leave_at_ <= now) {
     leave_at_ = kNever;

@@ -93,6 +93,8 @@ class Job final : public Keeper, private WorkforceEvents {
   // The first rank that ended by `then` with status 0 but without goodbye; nullptr when none did.
   Member* early_member(double then = kNever);
   std::string early_exit_line(const Member& early) const;
+  std::string early_cause(double then);
+  std::string with_early_cause(const std::string& line);
   void end_leftovers(double now);
   void look_for_stopped(double now);
   void begin_end(const std::string& line, const Member* spared = nullptr);
@@ -137,6 +139,7 @@ class Job final : public Keeper, private WorkforceEvents {
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_ = kNever, give_up_at_ = kNever, blame_at_ = kNever;
   double leave_at_ = kNever, tell_departed_at_ = kNever, early_at_ = kNever, decide_at_ = kNever;
+  double failed_at_ = kNever;   // the first of those that failed
   double stopped_at_ = kNever;  // when those that are left, all stopped, are ended
   std::string blame_;           // what is said when blame_at_ comes
   uint32_t left_last_ = 0;      // the process whose orderly exit armed leave_at_

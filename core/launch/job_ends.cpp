@@ -31,6 +31,7 @@ double early_exit_grace(size_t processes) {
 
 // A rank has failed, by a signal or else with a status.
 void Job::note_failure(int signal, int status) {
+  failed_at_ = std::min(failed_at_, now_s());
   if (layout_.survives) return verdict_.saw_failure(signal, status);
   if (signal != 0) return verdict_.saw_signal(signal);
   verdict_.saw_status(status);
@@ -54,8 +55,7 @@ void Job::judge(Member& member) {
   announce_death(member, how);
   if (signalled) return begin_end(line);
   if (blame_.empty()) {
-    const Member* const early = early_member();  // for want of it the others may have failed
-    blame_ = early != nullptr ? fmt::format("{}; {}", early_exit_line(*early), line) : line;
+    blame_ = line;
     blame_at_ = now_s() + kBlameDelay;
   }
 }
@@ -78,9 +78,11 @@ void Job::note_leaving(Member& member, int code) {
     leave_at_ = member.left_at + options_.exit_grace_s;
     left_last_ = member.process;
   }
-  if (code == PmixReport::kAlone && !layout_.survives) {
+  // Where failures are survived nobody is ended here: clients that miss the rank end by themselves.
+  if (member.rank && (code == PmixReport::kAlone || layout_.survives)) {
     untold_.push_back(*member.rank);
-    tell_departed_at_ = std::min(tell_departed_at_, member.left_at + kTogether);
+    tell_departed_at_ = std::min(tell_departed_at_,
+                                 member.left_at + (code == 0 ? options_.exit_grace_s : kTogether));
   }
   tell_if_all_leave();
 }
@@ -111,6 +113,7 @@ void Job::tell_if_all_leave() {
 // A rank that had said goodbye has ended with a status.
 void Job::note_status(Member& member, int status) {
   verdict_.saw_status(status);
+  failed_at_ = std::min(failed_at_, now_s());
   if (left_status_ != 0) return;
   std::tie(left_last_, left_status_) = left_first_.value_or(std::pair(member.process, status));
   if (!layout_.survives) leave_at_ = now_s() + kTogether;
@@ -262,6 +265,19 @@ Job::Member* Job::early_member(double then) {
     return member.left_early() && member.ended_at <= then;
   });
   return early == members_.end() ? nullptr : &*early;
+}
+
+// For want of a rank that left without a word before `then` others may have failed. Named once.
+std::string Job::early_cause(double then) {
+  Member* const early = early_member(then);
+  if (early == nullptr) return "";
+  early->accounted = true;
+  return early_exit_line(*early);
+}
+
+std::string Job::with_early_cause(const std::string& line) {
+  const std::string early = failed_at_ == kNever ? "" : early_cause(failed_at_);
+  return early + (early.empty() || line.empty() ? "" : "; ") + line;
 }
 
 std::string Job::early_exit_line(const Member& early) const {

@@ -131,7 +131,6 @@ Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
 
 void start_runtime(ThreadMode mode, bool wait) {
   if (g_runtime != nullptr) return;
-  // Release: another thread may look already, see look_often().
   std::atomic_ref(g_runtime).store(new Runtime(mode, wait), std::memory_order_release);
   g_context = g_runtime;
   g_checks = g_runtime->checks();

@@ -56,6 +56,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Call{"eth", "gets_meanwhile"}),
     test_name);
 
+// Would catch: a job of clients that do not survive failures, told to go on after them, whose ranks
+// wait for ever for a rank that has returned.
+TEST(LeftInOrder, IsNamedWhereTheJobGoesOnAfterFailures) {
+  const Result result = run({.words = {"left", "barrier"},
+                             .ranks = 3,
+                             .flags = {"--on-failure", "continue", "--set", "timeouts.exit=0.5s"}});
+  EXPECT_EQ(result.status, 1) << result.out << result.err;
+  EXPECT_LT(result.seconds, kSoon) << result.err;
+  EXPECT_NE(result.err.find("rank 2, which has left the job"), std::string::npos) << result.err;
+}
+
 // Would catch: a rank that is blamed because it has left, after it had done its part, while another
 // one that computes is what everybody waits for.
 TEST(LeftInOrder, IsNotWhoIsWaitedForWhileOthersWork) {
