@@ -59,9 +59,6 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
     return fmt::format("conduit {} does not perform {} on {}", name,
                        op_word(ops & ~static_cast<gex_OP_t>(declared)), dt_word(dt));
   }
-  const Segment* const segment = team.ep()->segment();
-  if (segment != nullptr && segment->registration(cep.conduit) == nullptr)
-    return fmt::format("conduit {} could not register this segment", name);
   for (const Peer* peer : team.members()) {
     if (has_device_end(*peer)) {
       return fmt::format(
@@ -84,6 +81,9 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
                          choice.rule->label, peer->rank, choice.atomic->name(), name);
     }
   }
+  const Segment* const segment = team.ep()->segment();
+  if (segment != nullptr && segment->registration(cep.conduit) == nullptr)
+    return fmt::format("conduit {} could not register this segment", name);
   return {};
 }
 
