@@ -61,7 +61,7 @@ class Validator {
     if (node.kind == Node::Kind::null) node.kind = Node::Kind::map;
     if (node.kind != Node::Kind::map) {
       const Origin where = node.where;
-      const bool colon = node.text.find(':') != std::string::npos;
+      const bool colon = node.text.find(':') < node.text.find(": ");
       problems_.add(where, fmt::format("expected a map of settings, found {}{}", describe(node),
                                        colon ? "; a space is missing behind ':'" : ""));
       node = Node{};
