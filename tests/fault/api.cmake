@@ -68,14 +68,17 @@ add_test(NAME fault.api.exit.late_events COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lat
   $<TARGET_FILE:causeway> $<TARGET_FILE:api_victim_par> $<TARGET_FILE:late_events>)
 set_tests_properties(fault.api.exit.late_events PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 
-# The launcher lets rank 0 be until its start has failed.
-add_executable(news_at_failed_start news_at_failed_start.cpp)
-target_compile_definitions(news_at_failed_start PRIVATE GASNET_PAR=1)
-target_link_libraries(news_at_failed_start PRIVATE causeway_lib ${CMAKE_DL_LIBS})
-add_test(NAME fault.api.start.news COMMAND causeway run -n 6 --timeout 30 --set timeouts.kill=20s
-  -- $<TARGET_FILE:news_at_failed_start>)
-set_tests_properties(fault.api.start.news PROPERTIES LABELS fault TIMEOUT ${fault_limit}
-  PASS_REGULAR_EXPRESSION "start: [1-9]" FAIL_REGULAR_EXPRESSION "double free;killed by signal")
+# The launcher lets rank 0 be until its start has failed. Sanitizers intercept the same functions.
+if(NOT CAUSEWAY_SANITIZE)
+  add_executable(news_at_failed_start news_at_failed_start.cpp)
+  target_compile_definitions(news_at_failed_start PRIVATE GASNET_PAR=1)
+  target_link_libraries(news_at_failed_start PRIVATE causeway_lib ${CMAKE_DL_LIBS})
+  add_test(NAME fault.api.start.news COMMAND causeway run -n 6 --timeout 30 --set timeouts.kill=20s
+    -- $<TARGET_FILE:news_at_failed_start>)
+  set_tests_properties(fault.api.start.news PROPERTIES LABELS fault TIMEOUT ${fault_limit}
+    PASS_REGULAR_EXPRESSION "news held up, start: [1-9]" FAIL_REGULAR_EXPRESSION "double free;killed by signal"
+    SKIP_REGULAR_EXPRESSION "no news to hold up")
+endif()
 
 add_executable(polls_at_end polls_at_end.cpp)
 target_compile_definitions(polls_at_end PRIVATE GASNET_PAR=1)
