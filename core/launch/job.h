@@ -139,9 +139,9 @@ class Job final : public Keeper, private WorkforceEvents {
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_ = kNever, give_up_at_ = kNever, blame_at_ = kNever;
   double leave_at_ = kNever, tell_departed_at_ = kNever, early_at_ = kNever, decide_at_ = kNever;
-  double failed_at_ = kNever;   // the first of those that failed
   double stopped_at_ = kNever;  // when those that are left, all stopped, are ended
   std::string blame_;           // what is said when blame_at_ comes
+  double failed_at_ = kNever;   // when the first failed that did; no deadline
   uint32_t left_last_ = 0;      // the process whose orderly exit armed leave_at_
   std::optional<std::pair<uint32_t, int>>
       left_first_;  // process and code, of the first that said one

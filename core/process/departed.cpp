@@ -38,11 +38,11 @@ Departed& departed() {
 // Relaxed: a hint whether to take the mutex.
 std::atomic<bool> g_any{false};
 
-// None where clients survive failures: then they do leaves, too.
+// None where clients survive failures: then they do leaves, too. None before the start is done, in
+// which a spare may be told already: acquires what start_runtime() releases.
 std::vector<uint32_t> ranks_that_left() {
-  if (g_runtime != nullptr && runtime().survives_failures() &&
-      runtime().bootstrap().survives_failures())
-    return {};
+  Runtime* const rt = std::atomic_ref(g_runtime).load(std::memory_order_acquire);
+  if (rt == nullptr || (rt->survives_failures() && rt->bootstrap().survives_failures())) return {};
   Departed& d = departed();
   const std::lock_guard lock(d.mutex);
   return d.ranks;
@@ -142,9 +142,8 @@ void look_often() {
   constexpr std::chrono::milliseconds kBetweenLooks(200);
   quiet_thread_beside("a wait for a rank that has left may not end", [kBetweenLooks] {
     while (!exiting()) {
-      // Acquires what start_runtime() releases: a spare may be told before its start is done.
-      if (std::atomic_ref(g_runtime).load(std::memory_order_acquire) != nullptr) {
-        for (const uint32_t rank : ranks_that_left()) close_requests_to(rank);
+      for (const uint32_t rank : ranks_that_left()) {
+        close_requests_to(rank);
         runtime().attention.store(true, std::memory_order_release);
       }
       std::this_thread::sleep_for(kBetweenLooks);
