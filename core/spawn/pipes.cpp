@@ -4,8 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <string_view>
 
 #include "base/error.h"
 #include "spawn/limits.h"
@@ -34,13 +35,11 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 }
 
 void drop_outer_pmix_variables() {
-  std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (text.starts_with("PMIX_") && !text.starts_with("PMIX_MCA_"))
-      names.push_back(text.substr(0, text.find('=')));
-  }
-  for (const std::string& name : names) ::unsetenv(name.c_str());
+  char** end = environ;
+  while (*end != nullptr) ++end;
+  *std::remove_if(environ, end, [](const std::string_view entry) {
+    return entry.starts_with("PMIX_") && !entry.starts_with("PMIX_MCA_");
+  }) = nullptr;
 }
 
 }  // namespace causeway

@@ -44,20 +44,16 @@ bool write_fully(int fd, const void* from, size_t size) {
   return true;
 }
 
+// The variables stay in the block: between fork and exec, every page that is written first is
+// copied.
 bool take_environment(int control) {
   uint32_t size = 0;
   if (!read_fully(control, &size, sizeof size)) return false;
-  std::string block(size, '\0');
-  if (!read_fully(control, block.data(), size)) return false;
+  char* const block = static_cast<char*>(std::malloc(size));
+  if (block == nullptr || !read_fully(control, block, size)) return false;
   drop_outer_pmix_variables();
   ::unsetenv("CAUSEWAY_RANKS");
-  for (size_t at = 0; at < block.size();) {
-    const std::string entry = block.c_str() + at;
-    at += entry.size() + 1;
-    const size_t equals = entry.find('=');
-    if (equals != std::string::npos)
-      ::setenv(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1);
-  }
+  for (char* entry = block; entry < block + size; entry += std::strlen(entry) + 1) ::putenv(entry);
   return true;
 }
 
