@@ -1,5 +1,6 @@
 // gaspi_proc_init and gaspi_proc_term.
 #include <gasnet_ratomic.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -282,6 +283,34 @@ gaspi_return_t farewell(World& w, bool inside) {
   return GASPI_SUCCESS;
 }
 
+// Under g_start_mutex.
+gaspi_return_t take_leave(Deadline& deadline) {
+  if (g_life != Life::running) started_world();  // which refuses
+  // The world is gone as soon as the errand is done, which may be between two calls.
+  if (!leaving().begun())
+    leaving().begin(
+        [w = world(), inside = thread_state().polls()] { return farewell(*w, inside); });
+  // Others may need this process' progress until they are where it is.
+  const gaspi_return_t result = progress_thread_configured()
+                                    ? leaving().wait(deadline)
+                                    : wait_for(deadline, [&] { return leaving().result(); });
+  if (result == GASPI_SUCCESS) g_life = Life::ended;
+  return result;
+}
+
+// The program ends with 0 and without gaspi_proc_term(), behind which nobody misses it: others may
+// still be connecting to this rank in their start. It stays for them as a call would, but not for
+// long: they may have much to do. An end in the midst of a call of this library waits for nobody.
+void leave_at_exit(int status, void* process) {
+  if (status != 0 || ::getpid() != static_cast<pid_t>(reinterpret_cast<intptr_t>(process))) return;
+  const std::unique_lock lock(g_start_mutex, std::try_to_lock);
+  if (!lock || g_life != Life::running || thread_state().polls() || !alone(runtime())) return;
+  constexpr uint64_t kLongestMs = 5000;
+  Deadline patience("exit()",
+                    std::min(runtime().config().timeouts.exit_ns / 1'000'000, kLongestMs));
+  call("exit()", [&] { return take_leave(patience); });
+}
+
 }  // namespace
 
 gaspi_config_t wishes() {
@@ -323,24 +352,17 @@ gaspi_return_t start(Deadline& deadline) {
     if (!starting().begun()) starting().begin(start_all);
     result = starting().wait(deadline);
   }
-  if (result == GASPI_SUCCESS) g_life = Life::running;
+  if (result == GASPI_SUCCESS) {
+    g_life = Life::running;
+    ::on_exit(leave_at_exit, reinterpret_cast<void*>(intptr_t{::getpid()}));
+  }
   if (result != GASPI_SUCCESS && result != GASPI_TIMEOUT) g_life = Life::ended;
   return result;
 }
 
 gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_start_mutex);
-  if (g_life != Life::running) started_world();  // which refuses
-  // The world is gone as soon as the errand is done, which may be between two calls.
-  if (!leaving().begun())
-    leaving().begin(
-        [w = world(), inside = thread_state().polls()] { return farewell(*w, inside); });
-  // Others may need this process' progress until they are where it is.
-  const gaspi_return_t result = progress_thread_configured()
-                                    ? leaving().wait(deadline)
-                                    : wait_for(deadline, [&] { return leaving().result(); });
-  if (result == GASPI_SUCCESS) g_life = Life::ended;
-  return result;
+  return take_leave(deadline);
 }
 
 }  // namespace causeway::gaspi
