@@ -117,13 +117,11 @@ void CollectiveTable::require_known(const CollectiveRule& rule) const {
         words.push_back(c.algorithm->name);
       }
     }
-    const auto nearest = did_you_mean(pattern, words);
     wrong += fmt::format(
         "{}{}: rule {} names the algorithm '{}', which no loaded collective plugin has for "
         "{}{}; `causeway explain --collectives` lists them",
         wrong.empty() ? "" : "\n", rule.where.str(), rule.label, pattern,
-        rule.operation == "any" ? "any operation" : rule.operation,
-        nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+        rule.operation == "any" ? "any operation" : rule.operation, meant_hint(pattern, words));
   }
   if (!wrong.empty()) throw Error(CWY_ERR_INVALID, "{}", wrong);
 }

@@ -188,5 +188,7 @@ bool parse_bool(const std::string& text);         // true | false only
 // The nearest of `words` to `word`, if one is near enough to suggest.
 std::optional<std::string> did_you_mean(const std::string& word,
                                         const std::vector<std::string>& words);
+// The end of a line about `word`: "; did you mean 'x'?", or nothing.
+std::string meant_hint(const std::string& word, const std::vector<std::string>& words);
 
 }  // namespace causeway

@@ -39,8 +39,8 @@ struct ReferenceCheck {
       message += "; it is a rail, and only a conduit can stand here";
     else if (const auto removed = removals.find("conduits." + node.text); removed != removals.end())
       message += "; it was removed by " + removed->second.str();
-    else if (const auto near = did_you_mean(node.text, both()))
-      message += fmt::format("; did you mean '{}'?", *near);
+    else if (const std::string hint = meant_hint(node.text, both()); !hint.empty())
+      message += hint;
     else if (!known.empty())
       message += fmt::format("; known conduits: {}; 'conduits: {{{}: {{}}}}' adds it",
                              join_words(known, "and"), node.text);
@@ -60,10 +60,8 @@ void check_unused(const Node& conduits, const std::vector<std::string>& used,
                   std::vector<Problem>& warnings) {
   for (const Entry& entry : conduits.entries) {
     if (holds(used, entry.key) || entry.value.find("plugin") != nullptr) continue;
-    if (const auto near = did_you_mean(entry.key, used))
-      warnings.push_back({entry.key_where, fmt::format("conduit '{}' is in no rule; did you mean "
-                                                       "'{}'?",
-                                                       entry.key, *near)});
+    if (const std::string hint = meant_hint(entry.key, used); !hint.empty())
+      warnings.push_back({entry.key_where, "conduit '" + entry.key + "' is in no rule" + hint});
   }
 }
 

@@ -59,4 +59,9 @@ std::optional<std::string> did_you_mean(const std::string& word,
   return *best;
 }
 
+std::string meant_hint(const std::string& word, const std::vector<std::string>& words) {
+  const auto near = did_you_mean(word, words);
+  return near ? "; did you mean '" + *near + "'?" : "";
+}
+
 }  // namespace causeway

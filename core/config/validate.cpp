@@ -256,10 +256,8 @@ class Validator {
 
   bool check_enum(const Schema& schema, const std::string& path, Node& node) {
     if (holds(schema.values, node.text)) return true;
-    std::string more;
-    if (const auto near = did_you_mean(node.text, schema.values))
-      more = fmt::format("; did you mean '{}'?", *near);
-    wrong(path, node, expected(schema), more + note_on(node.text, node.where.line));
+    wrong(path, node, expected(schema),
+          meant_hint(node.text, schema.values) + note_on(node.text, node.where.line));
     return false;
   }
 
@@ -284,8 +282,7 @@ class Validator {
       return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
     std::vector<std::string> names = schema.key_names();
     if (path.empty() && entry.key_where.line != 0) names.emplace_back("include");
-    if (const auto near = did_you_mean(key, names))
-      return fmt::format("; did you mean '{}'?", *near);
+    if (const std::string hint = meant_hint(key, names); !hint.empty()) return hint;
     if (schema.find("options") != nullptr && is_name(key))
       return fmt::format("; the plugin's own options stand in '{}.options'", path);
     if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty())

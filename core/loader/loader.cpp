@@ -148,10 +148,8 @@ struct Loader::Impl {
       const std::string stem = fs::path(path).stem().string();
       if (stem.rfind(prefix, 0) == 0) names.push_back(stem.substr(prefix.size()));
     }
-    const auto near = did_you_mean(name, names);
     return fmt::format("{}: not found in {}{}", plugin_file_name(kind, name),
-                       fmt::join(loader.search_path_, ", "),
-                       near ? fmt::format("; did you mean '{}'?", *near) : std::string());
+                       fmt::join(loader.search_path_, ", "), meant_hint(name, names));
   }
 };
 

@@ -29,11 +29,9 @@ OptionValue parse_unbounded(const OptionSchema& schema, const std::string& text)
   } else if (schema.type == "time") {
     value.number = parse_time_ns(line);
   } else if (schema.type == "enum") {
-    if (std::find(schema.choices.begin(), schema.choices.end(), text) == schema.choices.end()) {
-      const auto near = did_you_mean(text, schema.choices);
+    if (std::find(schema.choices.begin(), schema.choices.end(), text) == schema.choices.end())
       throw Error(CWY_ERR_INVALID, "'{}' is not one of {}{}", line, fmt::join(schema.choices, ", "),
-                  near ? fmt::format("; did you mean '{}'?", *near) : std::string());
-    }
+                  meant_hint(text, schema.choices));
   }
   return value;
 }

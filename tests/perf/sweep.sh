@@ -30,7 +30,7 @@ refused() {
   timeout 20 "$causeway" bench "$@" >"$work/said" 2>&1 || status=$?
   [ $status = 2 ] && grep -qF -- "$said" "$work/said" || fail "$*: status $status"
 }
-said="'pt' is no operation that can be swept; did you mean 'put'? there are put, get, am, allreduce" refused --sweep put,pt
+said="'pt' is no operation that can be swept; there are put, get, am, allreduce; did you mean 'put'?" refused --sweep put,pt
 said='--sizes: requires --sweep or --report' refused --sizes 8-64
 said='--only: excludes --sweep, --scale and --report' refused --only put8.same --sweep put
 for sizes in 4-8 12-24 64-8 8-8MiB 8-x -; do

@@ -32,11 +32,9 @@ bool names_no_subcommand(const causeway::Options& app, const Words& words) {
   const bool option = word.starts_with('-');
   const Words names = option ? Words{"-h", "--help", "--version"} : app.subcommands();
   if (std::find(names.begin(), names.end(), word) != names.end()) return false;
-  std::optional<std::string> meant;
-  if (word.size() > 2) meant = causeway::did_you_mean(word, names);
   fmt::print(stderr, "causeway: there is no {} '{}'{}\nRun with --help for more information.\n",
              option ? "option" : "subcommand", word,
-             meant ? "; did you mean '" + *meant + "'?" : "");
+             word.size() > 2 ? causeway::meant_hint(word, names) : "");
   return true;
 }
 

@@ -33,10 +33,8 @@ std::vector<std::string> sweep_operations(const std::string& text) {
   const std::vector<std::string> words = split(text);
   for (const std::string& word : words) {
     if (std::ranges::find(all, word) != all.end()) continue;
-    const auto meant = did_you_mean(word, all);
-    throw std::runtime_error(fmt::format("'{}' is no operation that can be swept; {}there are {}",
-                                         word, meant ? "did you mean '" + *meant + "'? " : "",
-                                         fmt::join(all, ", ")));
+    throw std::runtime_error(fmt::format("'{}' is no operation that can be swept; there are {}{}",
+                                         word, fmt::join(all, ", "), meant_hint(word, all)));
   }
   if (words.empty())
     throw std::runtime_error(fmt::format("names none of {}", fmt::join(all, ", ")));
