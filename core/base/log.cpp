@@ -65,18 +65,17 @@ void write_log_line(LogLevel level, std::string_view text) {
   write_as(known_rank(), level, text);
 }
 
-void write_line_in_handler(std::string_view text) {
+void write_formatted_in_handler(fmt::string_view format, fmt::format_args arguments) {
   std::array<char, 400> line;
   const uint32_t size = g_size.load(std::memory_order_relaxed);
   const uint32_t rank = g_rank.load(std::memory_order_relaxed);
-  char* const at = line.data();
-  const size_t room = line.size() - 1;
-  const auto end = size > 0
-                       ? fmt::format_to_n(at, room, "causeway: rank {}/{}: {}", rank, size, text)
-                       : fmt::format_to_n(at, room, "causeway: process {}: {}", ::getpid(), text);
-  *end.out = '\n';
+  char* at = line.data();
+  at = size > 0 ? fmt::format_to(at, "causeway: rank {}/{}: ", rank, size)
+                : fmt::format_to(at, "causeway: process {}: ", ::getpid());
+  at = fmt::vformat_to_n(at, static_cast<size_t>(line.end() - at) - 1, format, arguments).out;
+  *at++ = '\n';
   [[maybe_unused]] const ssize_t written =
-      ::write(STDERR_FILENO, line.data(), static_cast<size_t>(end.out - line.data()) + 1);
+      ::write(STDERR_FILENO, line.data(), static_cast<size_t>(at - line.data()));
 }
 
 void write_client_error(std::string_view text) {

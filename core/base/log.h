@@ -30,7 +30,11 @@ void write_log_line(LogLevel level, std::string_view text);
 
 // The same as information, in a handler of a signal: without memory of the heap. What is too long
 // for 400 bytes is cut.
-void write_line_in_handler(std::string_view text);
+void write_formatted_in_handler(fmt::string_view format, fmt::format_args arguments);
+template <typename... Args>
+void write_line_in_handler(fmt::format_string<Args...> format, Args&&... args) {
+  write_formatted_in_handler(format, fmt::make_format_args(args...));
+}
 
 // The same as an error of a client's process, which has a name for itself before it knows its rank:
 // what the launcher's environment says, or else its process id.

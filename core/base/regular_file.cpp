@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "base/unique_fd.h"
 
@@ -33,6 +34,13 @@ std::optional<std::string> read_regular_file(const std::string& path, size_t mos
     text.append(buffer, static_cast<size_t>(got));
   }
   return refuse(fmt::format("larger than {} bytes", most));
+}
+
+std::string first_line_of(const std::string& path) {
+  std::string line;
+  std::ifstream in(path);
+  std::getline(in, line);
+  return line;
 }
 
 }  // namespace causeway

@@ -1,4 +1,4 @@
-// Reading a whole file that a user names.
+// Reading a whole file that a user names, or a line of the kernel's.
 #pragma once
 
 #include <cstddef>
@@ -12,5 +12,8 @@ namespace causeway {
 // empty device.
 std::optional<std::string> read_regular_file(const std::string& path, size_t most,
                                              std::string& why);
+
+// Without its end; empty where there is none.
+std::string first_line_of(const std::string& path);
 
 }  // namespace causeway

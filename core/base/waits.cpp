@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <string_view>
 
@@ -40,11 +38,8 @@ bool tell(const WaitEntry& entry) {
   WaitEntry::Told wait;
   if (!entry.read(wait)) return false;
   const uint64_t waited_ms = (now_ns() - wait.since_ns) / 1'000'000;
-  std::array<char, 320> line;
-  const auto end = fmt::format_to_n(
-      line.data(), line.size(), "asked: {} has waited for {}.{} s for {} (thread {})", wait.call,
-      waited_ms / 1000, waited_ms / 100 % 10, wait.what, wait.thread);
-  write_line_in_handler({line.data(), std::min(end.size, line.size())});
+  write_line_in_handler("asked: {} has waited for {}.{} s for {} (thread {})", wait.call,
+                        waited_ms / 1000, waited_ms / 100 % 10, wait.what, wait.thread);
   return true;
 }
 

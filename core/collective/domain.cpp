@@ -3,8 +3,9 @@
 #include <hwloc.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <string>
+
+#include "base/regular_file.h"
 
 namespace causeway {
 namespace {
@@ -14,9 +15,8 @@ namespace {
 bool has_several_nodes() {
   if (std::getenv("HWLOC_SYNTHETIC") != nullptr || std::getenv("HWLOC_XMLFILE") != nullptr)
     return true;
-  std::ifstream file("/sys/devices/system/node/online");
-  std::string nodes;
-  return std::getline(file, nodes) && nodes.find_first_of(",-") != std::string::npos;
+  const std::string nodes = first_line_of("/sys/devices/system/node/online");
+  return nodes.find_first_of(",-") != std::string::npos;
 }
 
 uint32_t node_of(hwloc_topology_t topology, hwloc_bitmap_t set) {

@@ -4,10 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "base/regular_file.h"
 #include "config/rank_set.h"
 #include "loader/one_line.h"
 #include "loader/signal_keeper.h"
@@ -16,13 +16,6 @@ namespace causeway {
 namespace {
 
 constexpr uint32_t kHere = 10, kMostNodes = 4096;
-
-std::string line_of(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
 
 // "0-3,8", as the kernel lists processors and nodes.
 std::vector<uint32_t> numbers_in(const std::string& list) {
@@ -83,13 +76,13 @@ std::vector<uint32_t> node_distances(const std::string& root) {
   cpu_set_t own;
   CPU_ZERO(&own);
   if (::sched_getaffinity(0, sizeof own, &own) != 0) return {};
-  const std::vector<uint32_t> nodes = numbers_in(line_of(root + "/online"));
+  const std::vector<uint32_t> nodes = numbers_in(first_line_of(root + "/online"));
   std::vector<uint32_t> out(nodes.empty() ? 0 : nodes.back() + 1, UINT32_MAX);
   for (const uint32_t from : nodes) {
     const std::string node = fmt::format("{}/node{}", root, from);
-    const std::vector<uint32_t> cpus = numbers_in(line_of(node + "/cpulist"));
+    const std::vector<uint32_t> cpus = numbers_in(first_line_of(node + "/cpulist"));
     if (std::ranges::none_of(cpus, [&](uint32_t cpu) { return CPU_ISSET(cpu, &own); })) continue;
-    std::istringstream row(line_of(node + "/distance"));
+    std::istringstream row(first_line_of(node + "/distance"));
     uint32_t distance = 0;
     for (const uint32_t to : nodes)
       if (row >> distance) out[to] = std::min(out[to], distance);

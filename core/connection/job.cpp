@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/regular_file.h"
 
 namespace causeway {
 namespace {
@@ -17,13 +17,6 @@ uint64_t hash_text(const std::string& text, uint64_t seed) {
   uint64_t h = 0xcbf29ce484222325ull ^ seed;  // FNV-1a
   for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3ull;
   return h;
-}
-
-std::string read_line(const char* path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
 }
 
 std::string namespace_id(const char* name) {
@@ -141,7 +134,7 @@ uint64_t own_host_id(const std::string& hostname, const std::string& launchers_h
     throw Error(CWY_ERR_INVALID,
                 "GASNET_HOST_DETECT='{}' is not one of hostname, gethostid, conduit", way);
   }
-  return hash_text(read_line("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
+  return hash_text(first_line_of("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
 }
 
 Card make_card(const std::string& launchers_host) {

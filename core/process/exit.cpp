@@ -70,13 +70,10 @@ void on_abort(int) {
 }
 
 void on_limit(int) {
-  char line[200];
-  const auto end = fmt::format_to_n(
-      line, sizeof line,
+  write_line_in_handler(
       "gasnet_exit has not ended after {} s (was it called in a handler, or does a thread keep "
       "stdout locked?): ended without a goodbye",
       g_limit_seconds.load(std::memory_order_relaxed));
-  write_line_in_handler({line, end.size});
   ::_exit(g_limit_code.load(std::memory_order_relaxed));
 }
 

@@ -1,7 +1,5 @@
 #include "rma/unanswered.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <vector>
 
@@ -55,12 +53,9 @@ void tell_unanswered() {
     // An answer may be counted before its question is.
     if (static_cast<int32_t>(open) <= 0) continue;
     ++told;
-    std::array<char, 128> line;
-    const auto end = fmt::format_to_n(
-        line.data(), line.size(),
+    write_line_in_handler(
         "asked: rank {} owes {} answer(s) to parts of operations that went to it as messages", rank,
         open);
-    write_line_in_handler({line.data(), std::min(end.size, line.size())});
   }
 }
 
