@@ -6,19 +6,10 @@
 #include <cerrno>
 #include <thread>
 
+#include "spawn/pipes.h"
+
 namespace causeway::launch {
 namespace {
-
-bool write_fully(int fd, const char* from, size_t size) {
-  while (size > 0) {
-    const ssize_t n = ::write(fd, from, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    from += n;
-    size -= static_cast<size_t>(n);
-  }
-  return true;
-}
 
 // False when nobody reads the pipe any more: what is still on stdin then belongs to somebody else.
 bool wait_for_input(int pipe) {

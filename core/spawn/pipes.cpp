@@ -27,6 +27,18 @@ SocketPair make_sockets() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+bool write_fully(int fd, const void* from, size_t size) {
+  const char* at = static_cast<const char*>(from);
+  while (size > 0) {
+    const ssize_t n = ::write(fd, at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    size -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));

@@ -19,6 +19,9 @@ struct SocketPair {
 };
 SocketPair make_sockets();  // throws Error
 
+// False when nobody reads the other end any more. SIGPIPE is the caller's to ignore.
+bool write_fully(int fd, const void* from, size_t size);
+
 // As execv() takes them; they point into `words`.
 std::vector<char*> pointers_to(const std::vector<std::string>& words);
 

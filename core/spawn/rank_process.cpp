@@ -32,18 +32,6 @@ bool read_fully(int fd, void* to, size_t size) {
   return true;
 }
 
-bool write_fully(int fd, const void* from, size_t size) {
-  const char* at = static_cast<const char*>(from);
-  while (size > 0) {
-    const ssize_t n = ::send(fd, at, size, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    size -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
 // The variables stay in the block: between fork and exec, every page that is written first is
 // copied.
 bool take_environment(int control) {
