@@ -48,7 +48,6 @@ struct Network : fabric::CoreTypes {
   static void list_devices(const Options&, cwyc_device_fn, void* arg);
   static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
   static cwy_status open_endpoint(Endpoint&, cwy_err*);
-  static void endpoint_opened(Endpoint*) {}
   static void close_endpoint(Endpoint*) {}
   static void describe(const Endpoint&, cwyc_ep_attr&);
 
@@ -59,7 +58,6 @@ struct Network : fabric::CoreTypes {
   static NoKey key_of(const Mem&) { return {}; }
   static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t, int) {}
-  static cwy_status may_register(const Domain*, cwy_err*) { return CWY_OK; }
   static Rkey rkey_of(const RkeyBlob& blob);
   static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
   static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, Address&, cwy_err*);
@@ -68,14 +66,12 @@ struct Network : fabric::CoreTypes {
   static Chunk* make_buffer(Endpoint*);
 
   // ---- link.cpp, handshake.cpp
-  static void look_at_links(Endpoint*) {}
   static void retired(Link&, const Ticket&);
   static bool withdraw(Link&, Ticket*) { return true; }
   static bool may_be_unread(const Link&);
   static void path_lost(Link&);
   static void end_path(Link&);
   static void purge_path(Link&);
-  static void left(Link&) {}
   static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&) { return false; }
   static bool is_usable(const Link&);
@@ -84,9 +80,7 @@ struct Network : fabric::CoreTypes {
 
   // ---- outbox.cpp
   static size_t framed(const Endpoint*, size_t bytes) { return aligned(bytes); }
-  static uint32_t cost_of(const Endpoint*, size_t) { return 1; }
   static size_t at_once_max(const Endpoint*) { return fabric::stack_frame; }
-  static bool gathers(const Endpoint*) { return true; }
   static bool wants_keys(const Endpoint*) { return false; }
   static size_t most_inline(const Endpoint*, size_t length, bool registered, bool copy);
   static uint64_t longest(const Domain*) { return longest_transfer; }
@@ -98,14 +92,11 @@ struct Network : fabric::CoreTypes {
                                 const fabric::Local<Network>& payload, size_t length);
   static cwy_status write_and_send(Link&, fabric::Frame&, const void* payload, const Mem* lmem,
                                    size_t length, const Rkey&, bool copy, cwyc_op*);
-  static void reserve(Link&) {}
-  static void unreserve(Endpoint*, Link*) {}
   static bool send_reserved(Link&, Ticket*, size_t length);
 
   // ---- inbox.cpp, progress.cpp
   static uint32_t progress(Endpoint*, uint32_t budget, uint32_t lane);
   static bool came_by(const Link&, uint32_t index);
-  static void frame_done(Endpoint*, Chunk*) {}
   static void frame_kept(Chunk*);
   static void kept_done(Endpoint*, Chunk*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char*) { return 0; }

@@ -88,7 +88,6 @@ struct Network : fabric::CoreTypes {
   static void path_lost(Link&);
   static void end_path(Link&);
   static void purge_path(Link&);
-  static void left(Link&) {}
   static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&);
   static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
@@ -113,14 +112,11 @@ struct Network : fabric::CoreTypes {
                                 const fabric::Local<Network>& payload, size_t length);
   static cwy_status write_and_send(Link&, fabric::Frame&, const void* payload, const Mem* lmem,
                                    size_t length, const Rkey&, bool copy, cwyc_op*);
-  static void reserve(Link&) {}
-  static void unreserve(Endpoint*, Link*) {}
   static bool send_reserved(Link&, Ticket*, size_t length);
 
   // ---- progress.cpp
   static uint32_t progress(Endpoint*, uint32_t budget, uint32_t lane);
   static bool came_by(const Link&, int) { return true; }
-  static void frame_done(Endpoint*, ReceiveBuffer*) {}
   static void frame_kept(ReceiveBuffer*);
   static bool may_keep(const Endpoint*, const ReceiveBuffer*);
   static void kept_done(Endpoint*, ReceiveBuffer*);

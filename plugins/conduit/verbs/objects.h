@@ -59,7 +59,6 @@ struct Network : fabric::CoreTypes {
   static void list_devices(const Options&, cwyc_device_fn, void* arg);
   static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
   static cwy_status open_endpoint(Endpoint&, cwy_err*);
-  static void endpoint_opened(Endpoint*) {}
   static void close_endpoint(Endpoint*);
   static void describe(const Endpoint&, cwyc_ep_attr&);
 
@@ -70,7 +69,6 @@ struct Network : fabric::CoreTypes {
   static uint32_t key_of(const Mem& mem);
   static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t length, int error);
-  static cwy_status may_register(const Domain*, cwy_err*) { return CWY_OK; }
   static Rkey rkey_of(const RkeyBlob& blob);
 
   // ---- pools.cpp
@@ -78,7 +76,6 @@ struct Network : fabric::CoreTypes {
   static bool post_receive(Endpoint*, ReceiveBuffer*);
 
   // ---- link.cpp, connect.cpp, handshake.cpp
-  static void look_at_links(Endpoint*) {}
   static void retired(Link&, const Ticket&);
   static bool withdraw(Link&, Ticket*) { return false; }
   static bool may_be_unread(const Link&) { return false; }
@@ -96,9 +93,7 @@ struct Network : fabric::CoreTypes {
 
   // ---- am.cpp
   static size_t framed(const Endpoint*, size_t bytes) { return bytes; }
-  static uint32_t cost_of(const Endpoint*, size_t) { return 1; }
   static size_t at_once_max(const Endpoint*);
-  static bool gathers(const Endpoint*) { return true; }
   static bool wants_keys(const Endpoint*) { return true; }
   static size_t most_inline(const Endpoint*, size_t length, bool registered, bool copy);
   static uint64_t longest(const Domain*);
