@@ -26,21 +26,13 @@ __attribute__((visibility("default"))) volatile int gasnet_frozen = 0;
 namespace causeway {
 namespace {
 
-struct SignalName {
-  const char* name;  // without SIG
-  int number;
-};
-constexpr SignalName kSignals[] = {
-    {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT}, {"ILL", SIGILL},    {"ABRT", SIGABRT},
-    {"BUS", SIGBUS},   {"FPE", SIGFPE},   {"USR1", SIGUSR1}, {"SEGV", SIGSEGV},  {"USR2", SIGUSR2},
-    {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG},    {"CONT", SIGCONT},
-    {"TSTP", SIGTSTP}, {"IO", SIGIO},     {"PROF", SIGPROF}, {"WINCH", SIGWINCH}};
-
 // "SIGUSR1", "usr1", "10"; 0 for anything else.
 int signal_named(std::string word) {
   if (::strncasecmp(word.c_str(), "SIG", 3) == 0) word.erase(0, 3);
-  for (const SignalName& s : kSignals)
-    if (::strcasecmp(word.c_str(), s.name) == 0) return s.number;
+  for (int number = 1; number < NSIG; ++number)
+    if (const char* name = ::sigabbrev_np(number);
+        name != nullptr && ::strcasecmp(word.c_str(), name) == 0)
+      return number;
   const int number = std::atoi(word.c_str());
   return number > 0 && number < NSIG ? number : 0;
 }

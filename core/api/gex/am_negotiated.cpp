@@ -29,6 +29,12 @@ int commit_noted(const CommitCall& call) {
   return commit(call);
 }
 
+int cancel_noted(const char* call, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  note_call(call, "sd, flags", sd, flags);
+  cancel(call, kind, sd, flags);
+  return GASNET_OK;
+}
+
 // The request counts as replied to from here on, so that a second reply is noticed; a no-op or a
 // Cancel takes that back.
 gex_AM_SrcDesc_t prepare_reply(const PrepareCall& call) {
@@ -126,24 +132,16 @@ CAUSEWAY_API int cwy_am_commit_reply_long_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t
 }
 
 CAUSEWAY_API int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  note_call("gex_AM_CancelRequestMedium()", "sd, flags", sd, flags);
-  cancel("gex_AM_CancelRequestMedium()", Negotiation::request_medium, sd, flags);
-  return GASNET_OK;
+  return cancel_noted("gex_AM_CancelRequestMedium()", Negotiation::request_medium, sd, flags);
 }
 CAUSEWAY_API int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  note_call("gex_AM_CancelRequestLong()", "sd, flags", sd, flags);
-  cancel("gex_AM_CancelRequestLong()", Negotiation::request_long, sd, flags);
-  return GASNET_OK;
+  return cancel_noted("gex_AM_CancelRequestLong()", Negotiation::request_long, sd, flags);
 }
 CAUSEWAY_API int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  note_call("gex_AM_CancelReplyMedium()", "sd, flags", sd, flags);
-  cancel("gex_AM_CancelReplyMedium()", Negotiation::reply_medium, sd, flags);
-  return GASNET_OK;
+  return cancel_noted("gex_AM_CancelReplyMedium()", Negotiation::reply_medium, sd, flags);
 }
 CAUSEWAY_API int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  note_call("gex_AM_CancelReplyLong()", "sd, flags", sd, flags);
-  cancel("gex_AM_CancelReplyLong()", Negotiation::reply_long, sd, flags);
-  return GASNET_OK;
+  return cancel_noted("gex_AM_CancelReplyLong()", Negotiation::reply_long, sd, flags);
 }
 
 CAUSEWAY_API void cwy_am_no_src_desc_v1(const char* call) {
