@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -16,6 +15,9 @@
 #include "base/unique_fd.h"
 #include "loader/trust.h"
 
+// The linker's: the header of the file that this code is in.
+extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
+
 namespace causeway {
 namespace {
 
@@ -23,24 +25,7 @@ constexpr char kSectionName[] = "cwy_manifest";
 constexpr uint64_t kLargestManifest = uint64_t{64} * 1024;
 constexpr uint64_t kMostSections = 65536;
 
-#if defined(__x86_64__)
-constexpr uint16_t kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr uint16_t kMachine = EM_AARCH64;
-#elif defined(__powerpc64__)
-constexpr uint16_t kMachine = EM_PPC64;
-#elif defined(__riscv)
-constexpr uint16_t kMachine = EM_RISCV;
-#elif defined(__s390x__)
-constexpr uint16_t kMachine = EM_S390;
-#elif defined(__loongarch64)
-constexpr uint16_t kMachine = 258;  // EM_LOONGARCH, younger than some <elf.h>
-#else
-#error "add this machine's EM_* value"
-#endif
 static_assert(sizeof(void*) == 8, "Causeway runs on 64-bit machines");
-constexpr unsigned char kByteOrder =
-    std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
 std::string machine_word(uint16_t machine) {
   constexpr std::pair<uint16_t, const char*> words[] = {
@@ -101,11 +86,12 @@ Elf64_Ehdr read_header(const File& file) {
   if (std::memcmp(ident, ELFMAG, SELFMAG) != 0) file.fail("is not an ELF file");
   file.read(0, ident, sizeof ident, "the ELF identification");
   if (ident[EI_CLASS] != ELFCLASS64) file.fail("is not a 64-bit ELF file");
-  if (ident[EI_DATA] != kByteOrder) file.fail("is built for machines of the other byte order");
+  if (ident[EI_DATA] != __ehdr_start.e_ident[EI_DATA])
+    file.fail("is built for machines of the other byte order");
   file.read(0, &header, sizeof header, "the ELF header");
-  if (header.e_machine != kMachine) {
+  if (header.e_machine != __ehdr_start.e_machine) {
     file.fail("is built for {}, this program runs on {}", machine_word(header.e_machine),
-              machine_word(kMachine));
+              machine_word(__ehdr_start.e_machine));
   }
   if (header.e_type != ET_DYN) file.fail("is not a shared object (ELF type {})", header.e_type);
   return header;

@@ -1,6 +1,7 @@
 #include "loader/plugin_call.h"
 
 #include <cxxabi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,11 +50,35 @@ void name_who_exits(int status, void*) {
   end_if_in_plugin(status);
 }
 
+// There while calls are made, for the signals that the program leaves to the system. The signal
+// comes again behind it, and is what the process ends by.
+void name_who_crashes(int signal) {
+  if (const Call* c = t_innermost; c != nullptr && c->process == ::getpid()) {
+    write_line_in_handler("error: {}{}{} crashed in {} (signal {}); a debugger shows where",
+                          c->whose.kind, *c->whose.kind != '\0' ? " " : "", c->whose.name, c->name,
+                          signal);
+  }
+  ::raise(signal);
+}
+
+// Under the mutex. A handler that somebody has installed meanwhile stays.
+void catch_crashes(void (*there)(int), void (*wanted)(int)) {
+  for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
+    struct sigaction action {
+    }, now{};
+    action.sa_handler = wanted;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    if (::sigaction(signal, &action, &now) == 0 && now.sa_handler != there)
+      ::sigaction(signal, &now, nullptr);
+  }
+}
+
 class Entered {
  public:
   explicit Entered(Call& call) : call_(call), outer_(t_innermost) {
     [[maybe_unused]] static const int once = ::on_exit(name_who_exits, nullptr);
     const std::lock_guard lock(calls().mutex);
+    if (calls().under_way.empty()) catch_crashes(SIG_DFL, name_who_crashes);
     calls().under_way.push_back(&call_);
     ++calls().made;
     if (calls().sleeping) calls().changed.notify_all();
@@ -63,6 +88,7 @@ class Entered {
   ~Entered() {
     const std::lock_guard lock(calls().mutex);
     std::erase(calls().under_way, &call_);
+    if (calls().under_way.empty()) catch_crashes(name_who_crashes, SIG_DFL);
     if (outer_ != nullptr) outer_->waits = false;
     t_innermost = outer_;
   }

@@ -79,7 +79,10 @@ PluginUse::PluginUse(const Manifest& manifest, const cwy_services* services) {
   const SignalKeeper keeper;
   // NODELETE: plugins' libraries leave threads and thread-locals behind that unloading would
   // pull the code away from.
-  handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  plugin_call({"", manifest.path}, "dlopen", [&] {
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return CWY_OK;
+  });
   if (handle_ == nullptr)
     fail(manifest, CWY_ERR_INVALID, "cannot be loaded: {}", linker_text(path));
   Initialized& entry = initialized()[handle_];

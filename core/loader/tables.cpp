@@ -48,6 +48,11 @@ class Required {
   void need(Entry entry, const char* name) {
     if (entry == nullptr) missing_.push_back(name);
   }
+  // `entry` where its partner is there.
+  template <typename Partner, typename Entry>
+  void pair(Partner partner, Entry entry, const char* name) {
+    if (partner != nullptr) need(entry, name);
+  }
   void check(const char* what) const {
     if (!missing_.empty())
       reject("{} lacks what every plugin must offer: {}", what, fmt::join(missing_, ", "));
@@ -78,10 +83,8 @@ cwyc_ops copy_ops(const cwyc_ops* theirs, uint32_t index) {
   for_each_operation([&]<typename Each>(const Each& operation) {
     if (operation.capability == 0) required.need(ops.*Each::member, operation.name);
   });
-  if (ops.am_prepare != nullptr) {
-    required.need(ops.am_commit, "am_commit (beside am_prepare)");
-    required.need(ops.am_cancel, "am_cancel (beside am_prepare)");
-  }
+  required.pair(ops.am_prepare, ops.am_commit, "am_commit (beside am_prepare)");
+  required.pair(ops.am_prepare, ops.am_cancel, "am_cancel (beside am_prepare)");
   required.check(what.c_str());
   if (ops.concurrency > CWYC_LOCKED) {
     reject("{} has concurrency {}: neither CWYC_SERIAL nor CWYC_MULTI nor CWYC_LOCKED", what,
@@ -106,15 +109,11 @@ void check_module(const cwyc_module& module) {
   required.need(module.ops, "ops");
   if (module.mem_alloc != nullptr || module.mem_reg != nullptr)
     required.need(module.mem_release, "mem_release (beside mem_alloc, mem_reg)");
-  if (module.rkey_open != nullptr)
-    required.need(module.rkey_close, "rkey_close (beside rkey_open)");
-  if (module.am_retain != nullptr)
-    required.need(module.am_release, "am_release (beside am_retain)");
-  if (module.wait_fd != nullptr) required.need(module.arm, "arm (beside wait_fd)");
-  if (module.class_query != nullptr)
-    required.need(module.class_of, "class_of (beside class_query)");
-  if (module.class_of != nullptr)
-    required.need(module.class_query, "class_query (beside class_of)");
+  required.pair(module.rkey_open, module.rkey_close, "rkey_close (beside rkey_open)");
+  required.pair(module.am_retain, module.am_release, "am_release (beside am_retain)");
+  required.pair(module.wait_fd, module.arm, "arm (beside wait_fd)");
+  required.pair(module.class_query, module.class_of, "class_of (beside class_query)");
+  required.pair(module.class_of, module.class_query, "class_query (beside class_of)");
   required.check("its module");
   if (module.ops_count == 0 || module.ops_count > kMostTables)
     reject("its module has ops_count {}, expected 1 to {}", module.ops_count, kMostTables);
@@ -128,12 +127,11 @@ void check_module(const cwym_module& module) {
   required.need(module.query, "query");
   required.need(module.who_owns, "who_owns");
   required.need(module.copy, "copy");
-  if (module.pin_host != nullptr) required.need(module.unpin_host, "unpin_host (beside pin_host)");
-  if (module.unpin_host != nullptr) required.need(module.pin_host, "pin_host (beside unpin_host)");
-  if (module.alloc != nullptr) required.need(module.release, "release (beside alloc)");
-  if (module.import_mem != nullptr)
-    required.need(module.import_close, "import_close (beside import_mem)");
-  if (module.push != nullptr) required.need(module.pop, "pop (beside push)");
+  required.pair(module.pin_host, module.unpin_host, "unpin_host (beside pin_host)");
+  required.pair(module.unpin_host, module.pin_host, "pin_host (beside unpin_host)");
+  required.pair(module.alloc, module.release, "release (beside alloc)");
+  required.pair(module.import_mem, module.import_close, "import_close (beside import_mem)");
+  required.pair(module.push, module.pop, "pop (beside push)");
   required.check("its module");
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
@@ -46,6 +47,27 @@ TEST(PluginCall, NamesWhoEndedTheProcess) {
   EXPECT_EXIT(ends(0), testing::ExitedWithCode(1),
               "conduit acme ended the process in ep_open, with status 0");
   EXPECT_EXIT(ends(9), testing::ExitedWithCode(9), "with status 9");
+}
+
+// Would catch: a process that ends by a signal, and nothing says that a plugin was called; a crash
+// that is made an exit; a handler of the program's that is lost, or one that stays behind the call.
+TEST(PluginCall, NamesWhoCrashed) {
+  const auto crashes = [] {
+    plugin_call({"conduit", "acme"}, "reach", [] { return CWY_OK; });
+    plugin_call({"conduit", "acme"}, "domain_open", []() -> cwy_status { std::abort(); });
+  };
+  EXPECT_EXIT(crashes(), testing::KilledBySignal(SIGABRT),
+              "error: conduit acme crashed in domain_open .signal 6.");
+  const auto behind = [] {
+    plugin_call({"conduit", "acme"}, "reach", [] { return CWY_OK; });
+    std::abort();
+  };
+  EXPECT_EXIT(behind(), testing::KilledBySignal(SIGABRT), "^$");
+  const auto beside = [&] {
+    std::signal(SIGABRT, [](int) { ::_exit(7); });
+    crashes();
+  };
+  EXPECT_EXIT(beside(), testing::ExitedWithCode(7), "^$");
 }
 
 // Would catch: a plugin that hangs for ever in silence; a line that names the outer call.
