@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <elf.h>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -224,6 +225,18 @@ std::string case_name(const testing::TestParamInfo<BadCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, BadPlugin, testing::ValuesIn(all_cases()), case_name);
+
+// Would catch: a process that ends by a plugin's signal without a line that names its file.
+TEST(CrashingPlugin, IsNamed) {
+  const auto load = [](const std::string& name) {
+    Loader loader(config_with({plugin_directory(name)}), services());
+    loader.conduit(name);
+  };
+  EXPECT_EXIT(load("init_aborts"), testing::KilledBySignal(SIGABRT),
+              "error: /.*/conduit_init_aborts.so crashed in cwy_conduit_init_v2 .signal 6.");
+  EXPECT_EXIT(load("load_aborts"), testing::KilledBySignal(SIGABRT),
+              "error: /.*/conduit_load_aborts.so crashed in dlopen .signal 6.");
+}
 
 // Two plugins of one name obey the policy as well. Would catch: a conflict that `fail` overlooks.
 TEST(Duplicate, ObeysThePolicy) {

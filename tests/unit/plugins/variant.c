@@ -1,6 +1,7 @@
 /* One plugin source, bad in the way its compile definitions say. */
 #include <causeway/conduit.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef VARIANT_API
@@ -203,6 +204,12 @@ static void shorten_or_lengthen(void) {
 #endif
 }
 
+#ifdef VARIANT_LOAD_ABORTS
+__attribute__((constructor)) static void on_load(void) {
+  abort();
+}
+#endif
+
 #ifdef VARIANT_NO_INIT
 #define INIT some_other_function
 #else
@@ -223,6 +230,9 @@ cwy_status INIT(const cwy_services* core, const cwyc_module** out, cwy_err* err)
 #if defined(VARIANT_INIT_FAILS)
   snprintf(err->text, sizeof err->text, "the %s\nis missing", "flux capacitor");
   return CWY_ERR_DEVICE_FAILED;
+#elif defined(VARIANT_INIT_ABORTS)
+  (void)err, (void)out;
+  abort();
 #elif defined(VARIANT_INIT_SILENT)
   (void)err;
   return CWY_ERR_NOMEM;
