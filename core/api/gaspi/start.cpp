@@ -92,14 +92,9 @@ gaspi_config_t g_wishes = {32,
                            0,
                            0,
                            {GASPI_ETHERNET, nullptr}};
-Errand& starting() {
-  static auto* const errand = new Errand;
-  return *errand;
-}
-Errand& leaving() {
-  static auto* const errand = new Errand;
-  return *errand;
-}
+Errand& g_starting = *new Errand;
+Errand& g_meeting = *new Errand;
+Errand& g_leaving = *new Errand;
 enum class Life { none, starting, running, ended } g_life = Life::none;
 
 // ---- the configuration ----
@@ -248,7 +243,7 @@ void release(World& w, bool inside) {
 
 // All of it on the errand's thread: gaspi_proc_term() may be called in a signal handler (listing
 // 9), which may have interrupted a thread that is inside the library and holds its locks.
-gaspi_return_t farewell(World& w, bool inside) {
+gaspi_return_t meet(World& w, bool inside) {
   w.ending.store(true, std::memory_order_relaxed);
   constexpr gaspi_timeout_t kPatience = 2000;
   // On yet another thread, which may be left behind at a lock: sending takes what the interrupted
@@ -279,36 +274,35 @@ gaspi_return_t farewell(World& w, bool inside) {
   } catch (const std::exception& e) {
     log_debug("process: gaspi_proc_term(): {}", e.what());
   }
-  release(w, inside);
   return GASPI_SUCCESS;
 }
 
-// Under g_start_mutex.
-gaspi_return_t take_leave(Deadline& deadline) {
-  if (g_life != Life::running) started_world();  // which refuses
-  // The world is gone as soon as the errand is done, which may be between two calls.
-  if (!leaving().begun())
-    leaving().begin(
-        [w = world(), inside = thread_state().polls()] { return farewell(*w, inside); });
-  // Others may need this process' progress until they are where it is.
-  const gaspi_return_t result = progress_thread_configured()
-                                    ? leaving().wait(deadline)
-                                    : wait_for(deadline, [&] { return leaving().result(); });
-  if (result == GASPI_SUCCESS) g_life = Life::ended;
-  return result;
+// Under g_start_mutex, as what follows.
+void begin_meeting() {
+  if (!g_meeting.begun())
+    g_meeting.begin([w = world(), inside = thread_state().polls()] { return meet(*w, inside); });
+}
+
+// Others may need this process' progress until they are where it is.
+gaspi_return_t await(Errand& errand, Deadline& deadline) {
+  return progress_thread_configured() ? errand.wait(deadline)
+                                      : wait_for(deadline, [&] { return errand.result(); });
 }
 
 // The program ends with 0 and without gaspi_proc_term(), behind which nobody misses it: others may
-// still be connecting to this rank in their start. It stays for them as a call would, but not for
-// long: they may have much to do. An end in the midst of a call of this library waits for nobody.
-void leave_at_exit(int status, void* process) {
+// still be connecting to this rank in their start. It stays for them as that call would, but not
+// for long. Nothing is released: handlers of exit() and threads of the program may still work with
+// segments, and may call gaspi_proc_term().
+void stay_at_exit(int status, void* process) {
   if (status != 0 || ::getpid() != static_cast<pid_t>(reinterpret_cast<intptr_t>(process))) return;
   const std::unique_lock lock(g_start_mutex, std::try_to_lock);
-  if (!lock || g_life != Life::running || thread_state().polls() || !alone(runtime())) return;
+  if (!lock || g_life != Life::running || g_leaving.begun() || thread_state().polls()) return;
   constexpr uint64_t kLongestMs = 5000;
-  Deadline patience("exit()",
-                    std::min(runtime().config().timeouts.exit_ns / 1'000'000, kLongestMs));
-  call("exit()", [&] { return take_leave(patience); });
+  const uint64_t ms = std::min(runtime().config().timeouts.exit_ns / 1'000'000, kLongestMs);
+  if (ms == 0 || !alone(runtime())) return;
+  Deadline patience("exit()", ms);
+  begin_meeting();
+  call("exit()", [&] { return await(g_meeting, patience); });
 }
 
 }  // namespace
@@ -345,16 +339,16 @@ gaspi_return_t start(Deadline& deadline) {
     return call("gaspi_proc_init()", [&] { start_up(wished); });
   };
   gaspi_return_t result = call("gaspi_proc_init()", [&] { return make_runtime(deadline); });
-  if (result == GASPI_SUCCESS && deadline.is_block() && !starting().begun()) {
+  if (result == GASPI_SUCCESS && deadline.is_block() && !g_starting.begun()) {
     result = start_all();
   } else if (result == GASPI_SUCCESS) {
     g_life = Life::starting;
-    if (!starting().begun()) starting().begin(start_all);
-    result = starting().wait(deadline);
+    if (!g_starting.begun()) g_starting.begin(start_all);
+    result = g_starting.wait(deadline);
   }
   if (result == GASPI_SUCCESS) {
     g_life = Life::running;
-    ::on_exit(leave_at_exit, reinterpret_cast<void*>(intptr_t{::getpid()}));
+    ::on_exit(stay_at_exit, reinterpret_cast<void*>(intptr_t{::getpid()}));
   }
   if (result != GASPI_SUCCESS && result != GASPI_TIMEOUT) g_life = Life::ended;
   return result;
@@ -362,7 +356,19 @@ gaspi_return_t start(Deadline& deadline) {
 
 gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_start_mutex);
-  return take_leave(deadline);
+  if (g_life != Life::running) started_world();  // which refuses
+  begin_meeting();
+  // The world is gone as soon as the errand is done, which may be between two calls.
+  if (!g_leaving.begun())
+    g_leaving.begin([w = world(), inside = thread_state().polls()] {
+      Deadline met("gaspi_proc_term()", GASPI_BLOCK);
+      g_meeting.wait(met);
+      release(*w, inside);
+      return GASPI_SUCCESS;
+    });
+  const gaspi_return_t result = await(g_leaving, deadline);
+  if (result == GASPI_SUCCESS) g_life = Life::ended;
+  return result;
 }
 
 }  // namespace causeway::gaspi

@@ -1,10 +1,12 @@
 // Ranks that end in good order, one after the other: nobody's end is news of a failure. With the
 // argument "return", main returns without gaspi_proc_term(): rank 0 at once, while another has yet
-// to connect to it, as ranks do in a start in which some are late.
+// to connect to it, as ranks do in a start in which some are late. With "destructor", an object
+// that ends behind main writes to a segment, and calls gaspi_proc_term().
 #include <GASPI.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 namespace {
 
@@ -26,6 +28,28 @@ int by_return() {
   return 0;
 }
 
+struct Late {
+  unsigned char* memory = nullptr;
+  ~Late() {
+    if (memory == nullptr) return;
+    memory[0] = 1;
+    const bool well = gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS &&
+                      gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS;
+    if (!well) _exit(3);
+  }
+} g_late;
+
+int by_destructor() {
+  gaspi_pointer_t memory = nullptr;
+  if (gaspi_proc_init(GASPI_BLOCK) != GASPI_SUCCESS) return 1;
+  if (gaspi_segment_create(0, 4096, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED) !=
+          GASPI_SUCCESS ||
+      gaspi_segment_ptr(0, &memory) != GASPI_SUCCESS)
+    return 2;
+  g_late.memory = static_cast<unsigned char*>(memory);
+  return 0;
+}
+
 int by_term() {
   gaspi_rank_t rank = 0;
   if (gaspi_proc_init(GASPI_BLOCK) != GASPI_SUCCESS) return 1;
@@ -40,6 +64,7 @@ int by_term() {
 
 }  // namespace
 
-int main(int count, char**) {
-  return count > 1 ? by_return() : by_term();
+int main(int count, char** words) {
+  if (count == 1) return by_term();
+  return std::strcmp(words[1], "return") == 0 ? by_return() : by_destructor();
 }
