@@ -25,17 +25,14 @@ constexpr size_t kMostBytes = 2 << 20;
 // Thrown and caught in this file: the position is in the Problem already reported.
 struct Abandoned {};
 
-std::string_view rest_of_line(const std::vector<std::string_view>& lines, const YAML::Mark& mark) {
-  if (mark.line < 0 || static_cast<size_t>(mark.line) >= lines.size() || mark.column < 0) return "";
-  const std::string_view line = lines[static_cast<size_t>(mark.line)];
-  return line.substr(std::min(static_cast<size_t>(mark.column), line.size()));  // counts bytes
-}
-
 // The null that stands at `mark`, which yaml-cpp reports like an absent value; "" if none does.
 // The mark of an absent value may be that of the next key, which may be called null.
 std::string written_null(const std::vector<std::string_view>& lines, const YAML::Mark& mark,
                          bool as_key) {
-  std::string_view rest = rest_of_line(lines, mark);
+  if (mark.line < 0 || static_cast<size_t>(mark.line) >= lines.size()) return "";
+  std::string_view rest = lines[static_cast<size_t>(mark.line)];
+  if (mark.column < 0 || static_cast<size_t>(mark.column) > rest.size()) return "";
+  rest.remove_prefix(static_cast<size_t>(mark.column));  // columns are bytes
   const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r,:]}#"));
   if (word != "null" && word != "Null" && word != "NULL" && word != "~") return "";
   rest.remove_prefix(word.size());
@@ -101,14 +98,6 @@ class TreeBuilder : public YAML::EventHandler {
     open_.push_back({make(Node::Kind::map, mark), mark, anchor});
   }
   void OnMapEnd() override { close(); }
-
-  // The end of a line about an error here: yaml-cpp sees one late, and elsewhere.
-  std::string bracket_note() const {
-    for (auto at = open_.rbegin(); at != open_.rend(); ++at)
-      if (const auto rest = rest_of_line(lines_, at->mark); rest.find_first_of("[{") == 0)
-        return fmt::format("; the '{}' of line {} is not closed", rest[0], at->mark.line + 1);
-    return "";
-  }
 
  private:
   struct Open {
@@ -303,7 +292,7 @@ std::optional<Node> parse_document(const std::string& given, const std::string& 
   } catch (const YAML::Exception& e) {
     const bool placed = e.mark.line >= 0;
     problems.add({source, placed ? e.mark.line + 1 : 0, placed ? e.mark.column + 1 : 0},
-                 explain(e, text) + builder.bracket_note());
+                 explain(e, text));
   } catch (const std::exception& e) {
     problems.add({source, 0, 0}, fmt::format("not valid YAML: {}", e.what()));
   }

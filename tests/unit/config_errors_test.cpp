@@ -181,14 +181,7 @@ TEST(ConfigErrors, RankSets) {
 
 TEST(ConfigErrors, Syntax) {
   EXPECT_THAT(problems_of("conduits: {shm: [}\n"),
-              ElementsAre(::testing::AllOf(StartsWith("f:1:18: not valid YAML: "),
-                                           HasSubstr("; the '[' of line 1 is not closed"))));
-  // The parser finds out behind it, at what it takes for a part of the list.
-  EXPECT_THAT(problems_of("peers:\n  - use: [shm\nconduits:\n  ofi: {}\n"),
-              ElementsAre(::testing::AllOf(StartsWith("f:3:"),
-                                           HasSubstr("; the '[' of line 2 is not closed"))));
-  EXPECT_THAT(problems_of("direct_map: {a: 1\n"),
-              ElementsAre(HasSubstr("; the '{' of line 1 is not closed")));
+              ElementsAre(StartsWith("f:1:18: not valid YAML: ")));
   EXPECT_THAT(
       problems_of("log:\n\tlevel: warn\n"),
       ElementsAre(
