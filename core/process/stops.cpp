@@ -29,6 +29,7 @@ namespace {
 // "SIGUSR1", "usr1", "10"; 0 for anything else.
 int signal_named(std::string word) {
   if (::strncasecmp(word.c_str(), "SIG", 3) == 0) word.erase(0, 3);
+  if (::strcasecmp(word.c_str(), "IO") == 0) return SIGIO;  // the C library's is POLL
   for (int number = 1; number < NSIG; ++number)
     if (const char* name = ::sigabbrev_np(number);
         name != nullptr && ::strcasecmp(word.c_str(), name) == 0)
