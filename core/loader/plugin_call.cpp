@@ -44,32 +44,35 @@ Calls& calls() {
 }
 std::thread* g_watch = nullptr;  // of the one PluginWatch
 
-thread_local Call* t_innermost = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local constinit Call* t_innermost = nullptr;
 
 void name_who_exits(int status, void*) {
   end_if_in_plugin(status);
 }
 
-// There while calls are made, for the signals that the program leaves to the system. The signal
-// comes again behind it, and is what the process ends by.
-void name_who_crashes(int signal) {
-  if (const Call* c = t_innermost; c != nullptr && c->process == ::getpid()) {
+// A fault comes again by itself, with what it tells a debugger. A signal that another process has
+// sent is no crash.
+void name_who_crashes(int signal, siginfo_t* info, void*) {
+  const Call* const c = t_innermost;
+  const bool fault = info->si_code > 0, own = fault || info->si_pid == ::getpid();
+  if (own && c != nullptr && c->process == ::getpid())
     write_line_in_handler("error: {}{}{} crashed in {} (signal {}); a debugger shows where",
                           c->whose.kind, *c->whose.kind != '\0' ? " " : "", c->whose.name, c->name,
                           signal);
-  }
-  ::raise(signal);
+  ::signal(signal, SIG_DFL);
+  if (!fault) ::raise(signal);
 }
 
-// Under the mutex. A handler that somebody has installed meanwhile stays.
-void catch_crashes(void (*there)(int), void (*wanted)(int)) {
+// Handlers that are not this one stay: they are the program's.
+void catch_crashes(bool wanted, bool (*may_catch)(int)) {
   for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
     struct sigaction action {
     }, now{};
-    action.sa_handler = wanted;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    if (::sigaction(signal, &action, &now) == 0 && now.sa_handler != there)
-      ::sigaction(signal, &now, nullptr);
+    ::sigaction(signal, nullptr, &now);
+    const bool ours = now.sa_sigaction == name_who_crashes;
+    if (!(wanted ? now.sa_handler == SIG_DFL && may_catch(signal) : ours)) continue;
+    if (wanted) action.sa_sigaction = name_who_crashes, action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigaction(signal, &action, nullptr);
   }
 }
 
@@ -78,7 +81,6 @@ class Entered {
   explicit Entered(Call& call) : call_(call), outer_(t_innermost) {
     [[maybe_unused]] static const int once = ::on_exit(name_who_exits, nullptr);
     const std::lock_guard lock(calls().mutex);
-    if (calls().under_way.empty()) catch_crashes(SIG_DFL, name_who_crashes);
     calls().under_way.push_back(&call_);
     ++calls().made;
     if (calls().sleeping) calls().changed.notify_all();
@@ -88,7 +90,6 @@ class Entered {
   ~Entered() {
     const std::lock_guard lock(calls().mutex);
     std::erase(calls().under_way, &call_);
-    if (calls().under_way.empty()) catch_crashes(name_who_crashes, SIG_DFL);
     if (outer_ != nullptr) outer_->waits = false;
     t_innermost = outer_;
   }
@@ -177,7 +178,8 @@ cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made, 
   throw Error(CWY_ERR_INVALID, "{}: {} threw a C++ exception{}", whose.text(), call, thrown);
 }
 
-PluginWatch::PluginWatch(uint64_t limit_ns) {
+PluginWatch::PluginWatch(uint64_t limit_ns, bool (*may_catch)(int)) {
+  catch_crashes(true, may_catch);
   calls().watching = true;
   try {
     g_watch = new std::thread(quiet_thread([limit_ns] { watch(limit_ns); }));
@@ -186,7 +188,12 @@ PluginWatch::PluginWatch(uint64_t limit_ns) {
   }
 }
 
+void PluginWatch::leave_signals() {
+  catch_crashes(false, nullptr);
+}
+
 PluginWatch::~PluginWatch() {
+  leave_signals();
   {
     const std::lock_guard lock(calls().mutex);
     calls().watching = false;

@@ -26,6 +26,7 @@
 #include "process/exit.h"
 #include "process/linger.h"
 #include "process/status.h"
+#include "process/stops.h"
 #include "process/suspects.h"
 #include "progress/poll.h"
 
@@ -170,7 +171,7 @@ void Runtime::join_job() {
   const cwy_job& facts = job_->facts();
   if (bootstrap_->own_launcher() || facts.size > 1) show_status(facts);
   fill_services(services_, &facts);
-  watch_ = std::make_unique<PluginWatch>(own_config_.timeouts.start_ns);
+  watch_ = std::make_unique<PluginWatch>(own_config_.timeouts.start_ns, may_catch);
   own_loader_ = std::make_unique<Loader>(own_config_, &services_);
   loader_ = own_loader_.get();
   own_conduits_ =
@@ -241,6 +242,7 @@ void Runtime::settle_failure_policy() {
 void Runtime::note_started() {
   if (std::exchange(started_, true)) return;
   bootstrap_->started();
+  watch_->leave_signals();
   end_with_last_thread();
   show_phase(StatusPage::runs);
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 
+#include "loader/plugin_call.h"
 #include "loader_support.h"
 
 namespace causeway::loader_test {
@@ -229,6 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Every, BadPlugin, testing::ValuesIn(all_cases()), case_
 // Would catch: a process that ends by a plugin's signal without a line that names its file.
 TEST(CrashingPlugin, IsNamed) {
   const auto load = [](const std::string& name) {
+    const PluginWatch watch(60'000'000'000);
     Loader loader(config_with({plugin_directory(name)}), services());
     loader.conduit(name);
   };

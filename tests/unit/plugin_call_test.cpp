@@ -53,12 +53,14 @@ TEST(PluginCall, NamesWhoEndedTheProcess) {
 // that is made an exit; a handler of the program's that is lost, or one that stays behind the call.
 TEST(PluginCall, NamesWhoCrashed) {
   const auto crashes = [] {
+    const PluginWatch watch(60'000'000'000);
     plugin_call({"conduit", "acme"}, "reach", [] { return CWY_OK; });
     plugin_call({"conduit", "acme"}, "domain_open", []() -> cwy_status { std::abort(); });
   };
   EXPECT_EXIT(crashes(), testing::KilledBySignal(SIGABRT),
               "error: conduit acme crashed in domain_open .signal 6.");
   const auto behind = [] {
+    const PluginWatch watch(60'000'000'000);
     plugin_call({"conduit", "acme"}, "reach", [] { return CWY_OK; });
     std::abort();
   };
@@ -68,6 +70,45 @@ TEST(PluginCall, NamesWhoCrashed) {
     crashes();
   };
   EXPECT_EXIT(beside(), testing::ExitedWithCode(7), "^$");
+  const auto sent = [] {
+    const PluginWatch watch(60'000'000'000);
+    const pid_t self = ::getpid();
+    plugin_call({"conduit", "acme"}, "reach", [self] {
+      if (::fork() == 0) ::kill(self, SIGABRT), ::_exit(0);
+      return ::sleep(60), CWY_OK;
+    });
+  };
+  EXPECT_EXIT(sent(), testing::KilledBySignal(SIGABRT), "^$");
+}
+
+// Would catch: a handler that outlives the start, or takes the place of the program's.
+TEST(PluginWatch, LeavesSignalsToTheProgram) {
+  const auto now = [](int signal) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    return action;
+  };
+  struct sigaction own {
+  }, ill{}, abort{};
+  own.sa_sigaction = [](int, siginfo_t*, void*) {};
+  own.sa_flags = SA_SIGINFO | SA_RESTART;
+  ::sigaction(SIGILL, &own, &ill);
+  ::sigaction(SIGABRT, nullptr, &abort);
+  ASSERT_EQ(abort.sa_handler, SIG_DFL);
+  {
+    PluginWatch none(60'000'000'000, [](int) { return false; });
+    EXPECT_EQ(now(SIGABRT).sa_handler, SIG_DFL);
+  }
+  {
+    PluginWatch watch(60'000'000'000);
+    EXPECT_EQ(now(SIGILL).sa_sigaction, own.sa_sigaction);
+    EXPECT_NE(now(SIGABRT).sa_handler, SIG_DFL);
+    watch.leave_signals();
+    EXPECT_EQ(now(SIGABRT).sa_handler, SIG_DFL);
+    EXPECT_EQ(now(SIGILL).sa_sigaction, own.sa_sigaction);
+    EXPECT_EQ(now(SIGILL).sa_flags & SA_RESTART, SA_RESTART);
+  }
+  ::sigaction(SIGILL, &ill, nullptr);
 }
 
 // Would catch: a plugin that hangs for ever in silence; a line that names the outer call.
