@@ -92,9 +92,8 @@ gaspi_config_t g_wishes = {32,
                            0,
                            0,
                            {GASPI_ETHERNET, nullptr}};
-Errand& g_starting = *new Errand;
-Errand& g_meeting = *new Errand;
-Errand& g_leaving = *new Errand;
+Errand &g_starting = *new Errand, &g_meeting = *new Errand, &g_leaving = *new Errand;
+bool g_exits = false;  // what plugins have in static objects may have ended
 enum class Life { none, starting, running, ended } g_life = Life::none;
 
 // ---- the configuration ----
@@ -294,9 +293,10 @@ gaspi_return_t await(Errand& errand, Deadline& deadline) {
 // for long. Nothing is released: handlers of exit() and threads of the program may still work with
 // segments, and may call gaspi_proc_term().
 void stay_at_exit(int status, void* process) {
-  if (status != 0 || ::getpid() != static_cast<pid_t>(reinterpret_cast<intptr_t>(process))) return;
   const std::unique_lock lock(g_start_mutex, std::try_to_lock);
-  if (!lock || g_life != Life::running || g_leaving.begun() || thread_state().polls()) return;
+  if (!lock || ::getpid() != static_cast<pid_t>(reinterpret_cast<intptr_t>(process))) return;
+  g_exits = true;
+  if (status != 0 || g_life != Life::running || g_leaving.begun() || thread_state().polls()) return;
   constexpr uint64_t kLongestMs = 5000;
   const uint64_t ms = std::min(runtime().config().timeouts.exit_ns / 1'000'000, kLongestMs);
   if (ms == 0 || !alone(runtime())) return;
@@ -360,7 +360,7 @@ gaspi_return_t finish(Deadline& deadline) {
   begin_meeting();
   // The world is gone as soon as the errand is done, which may be between two calls.
   if (!g_leaving.begun())
-    g_leaving.begin([w = world(), inside = thread_state().polls()] {
+    g_leaving.begin([w = world(), inside = thread_state().polls() || g_exits] {
       Deadline met("gaspi_proc_term()", GASPI_BLOCK);
       g_meeting.wait(met);
       release(*w, inside);
