@@ -216,7 +216,9 @@ void stop_progress_thread() {
     const std::lock_guard lock(g_thread_mutex);
     running = std::exchange(g_running, false);
   }
-  if (running && !::pthread_equal(g_thread, ::pthread_self())) ::pthread_join(g_thread, nullptr);
+  // In an exit that began before the thread did, the thread has stopped at once, and stays.
+  if (running && !exiting() && !::pthread_equal(g_thread, ::pthread_self()))
+    ::pthread_join(g_thread, nullptr);
 }
 
 void start_progress_thread(const Client& client) {
