@@ -63,19 +63,6 @@ void name_who_crashes(int signal, siginfo_t* info, void*) {
   if (!fault) ::raise(signal);
 }
 
-// Handlers that are not this one stay: they are the program's.
-void catch_crashes(bool wanted, bool (*may_catch)(int)) {
-  for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
-    struct sigaction action {
-    }, now{};
-    ::sigaction(signal, nullptr, &now);
-    const bool ours = now.sa_sigaction == name_who_crashes;
-    if (!(wanted ? now.sa_handler == SIG_DFL && may_catch(signal) : ours)) continue;
-    if (wanted) action.sa_sigaction = name_who_crashes, action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    ::sigaction(signal, &action, nullptr);
-  }
-}
-
 class Entered {
  public:
   explicit Entered(Call& call) : call_(call), outer_(t_innermost) {
@@ -179,7 +166,7 @@ cwy_status plugin_call(const PluginName& whose, const char* call, CallRef made, 
 }
 
 PluginWatch::PluginWatch(uint64_t limit_ns, bool (*may_catch)(int)) {
-  catch_crashes(true, may_catch);
+  name_crashes(true, may_catch);
   calls().watching = true;
   try {
     g_watch = new std::thread(quiet_thread([limit_ns] { watch(limit_ns); }));
@@ -188,12 +175,21 @@ PluginWatch::PluginWatch(uint64_t limit_ns, bool (*may_catch)(int)) {
   }
 }
 
-void PluginWatch::leave_signals() {
-  catch_crashes(false, nullptr);
+// Handlers that are not this one stay: they are the program's.
+void PluginWatch::name_crashes(bool wanted, bool (*may_catch)(int)) {
+  for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
+    struct sigaction action {
+    }, now{};
+    ::sigaction(signal, nullptr, &now);
+    const bool ours = now.sa_sigaction == name_who_crashes;
+    if (!(wanted ? now.sa_handler == SIG_DFL && may_catch(signal) : ours)) continue;
+    if (wanted) action.sa_sigaction = name_who_crashes, action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigaction(signal, &action, nullptr);
+  }
 }
 
 PluginWatch::~PluginWatch() {
-  leave_signals();
+  name_crashes(false);
   {
     const std::lock_guard lock(calls().mutex);
     calls().watching = false;

@@ -57,12 +57,12 @@ void end_if_in_plugin(int status);
 // that hangs in a start would keep all ranks waiting, for nobody. The limit counts while the
 // process runs, in steps of an eighth or a second. A thread watches, asleep where no calls are
 // made; where none can be had, nothing does. A crash in a call is told of, too, where the program
-// has no handler and `may_catch` allows one, until leave_signals(). One at a time.
+// has no handler and `may_catch` allows one, until name_crashes(false). One at a time.
 class PluginWatch {
  public:
   explicit PluginWatch(
       uint64_t limit_ns, bool (*may_catch)(int) = [](int) { return true; });
-  void leave_signals();
+  static void name_crashes(bool wanted, bool (*may_catch)(int) = nullptr);
   ~PluginWatch();
   PluginWatch(const PluginWatch&) = delete;
   PluginWatch& operator=(const PluginWatch&) = delete;

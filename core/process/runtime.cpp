@@ -242,7 +242,7 @@ void Runtime::settle_failure_policy() {
 void Runtime::note_started() {
   if (std::exchange(started_, true)) return;
   bootstrap_->started();
-  watch_->leave_signals();
+  PluginWatch::name_crashes(false);
   end_with_last_thread();
   show_phase(StatusPage::runs);
 }

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/waits.h"
+#include "loader/plugin_call.h"
 #include "rma/unanswered.h"
 #include "thread/thread_state.h"
 
@@ -137,6 +138,7 @@ void listen_for_questions() {
 }
 
 void prepare_stops() {
+  PluginWatch::name_crashes(false);  // the client's wishes come first
   listen_for_faults();
   install("GASNET_FREEZE_SIGNAL", on_freeze);
   install("GASNET_BACKTRACE_SIGNAL", on_backtrace);
