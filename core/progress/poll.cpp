@@ -87,8 +87,7 @@ Nappers nappers() {
   thread_local constinit uint32_t turn = 0;
   Nappers out;
   for (const PollEntry& e : entries()) out.count += (e.cep->caps & CWYC_CAP_NAP) != 0 ? 1 : 0;
-  if (out.count == 0) return out;
-  uint32_t skipped = turn++ % out.count;
+  uint32_t skipped = out.count == 0 ? 0 : turn++ % out.count;
   for (const PollEntry& e : entries()) {
     if ((e.cep->caps & CWYC_CAP_NAP) == 0) continue;
     if (skipped-- == 0) out.next = e.cep;
@@ -98,8 +97,7 @@ Nappers nappers() {
 
 // A conduit that neither has a descriptor nor ends naps: what arrives by it is found by looking.
 bool has_mute_conduit() {
-  const PollTable& table = entries();
-  return std::any_of(table.begin(), table.end(), [](const PollEntry& e) {
+  return std::ranges::any_of(entries(), [](const PollEntry& e) {
     return (e.cep->caps & (CWYC_CAP_NAP | CWYC_CAP_WAIT_FD)) == 0;
   });
 }
@@ -112,10 +110,6 @@ uint32_t taking_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
 PollEntry entry_for(ConduitEp& cep) {
   if (cep.takes_over) return {&taking_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
   return {cep.conduit->module().progress, cep.ep, &cep};
-}
-
-bool sleeps_on_descriptor(const ConduitEp& cep) {
-  return cep.caps & CWYC_CAP_WAIT_FD;
 }
 
 // The outcome of arming the conduits.
@@ -136,7 +130,7 @@ void fence_threads() {
 Armed arm_all(std::vector<pollfd>& fds) {
   Armed answer = Armed::all;
   for (const PollEntry& e : entries()) {
-    if (!sleeps_on_descriptor(*e.cep)) continue;
+    if ((e.cep->caps & CWYC_CAP_WAIT_FD) == 0) continue;
     const cwyc_module& module = e.cep->conduit->module();
     // Not waited for: who is inside moves things on.
     std::unique_lock<EntryLock> inside(e.cep->mutex, std::defer_lock);
@@ -165,8 +159,8 @@ void add_to_poll(const ConduitEps& ceps) {
 
 void add_to_poll(ConduitEp& cep) {
   const std::lock_guard lock(g_tables_mutex);
-  if (cep.needed.exchange(true, std::memory_order_relaxed)) return;
-  if (cep.caps & CWYC_CAP_NO_PROGRESS) return;
+  if (cep.needed.exchange(true, std::memory_order_relaxed) || cep.caps & CWYC_CAP_NO_PROGRESS)
+    return;
   PollTable table = entries();
   table.push_back(entry_for(cep));
   publish(std::move(table));
@@ -241,6 +235,10 @@ void poll_replies(const ConduitEps& ceps) {
   if (events == 0) ::sched_yield();
   // A dead peer may be the one that never makes room.
   if (context().attention.load(std::memory_order_relaxed)) context().attend();
+}
+
+uint32_t polled_count() {
+  return std::max(static_cast<uint32_t>(entries().size()), 1u);
 }
 
 std::string polled_conduits() {

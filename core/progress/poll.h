@@ -43,7 +43,8 @@ void refresh_poll();
 // threads at once.
 void set_poll_hook(uint32_t (*hook)());
 
-// Names of the conduits that a poll visits, separated by commas.
+// The conduits that a poll visits: how many, at least 1, and their names, separated by commas.
+uint32_t polled_count();
 std::string polled_conduits();
 
 // Sleeps until something may have arrived, at most `max_ns`. Where a conduit cannot wake anybody the
