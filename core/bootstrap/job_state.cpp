@@ -64,6 +64,7 @@ void JobState::placed(uint32_t rank, uint32_t epoch) {
 void JobState::start_messenger() {
   if (callbacks_.death && !messenger_.joinable()) messenger_ = quiet_thread([this] { deliver(); });
   changed_.notify_all();
+  news_.notify_all();
 }
 
 void JobState::stop() {
@@ -74,7 +75,7 @@ void JobState::stop() {
     callbacks_ = {};
     messenger = std::move(messenger_);
   }
-  changed_.notify_all();
+  news_.notify_all();
   if (!messenger.joinable()) return;
   // A callback that ends the process comes through here on the messenger itself.
   if (messenger.get_id() == std::this_thread::get_id())
@@ -87,8 +88,7 @@ void JobState::deliver() {
   ::pthread_setname_np(::pthread_self(), "cwy-news");  // for debuggers
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock,
-                  [this] { return stopping_ || (callbacks_.death && !undelivered_.empty()); });
+    news_.wait(lock, [this] { return stopping_ || (callbacks_.death && !undelivered_.empty()); });
     if (stopping_) return;
     const News news = std::move(undelivered_.front());
     undelivered_.pop_front();

@@ -83,7 +83,9 @@ class JobState {
 
   const uint32_t size_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  // For threads of the program, and for the messenger, whom exit() in a signal's handler stops
+  // while the thread that it interrupted waits.
+  std::condition_variable changed_, news_;
   std::map<uint32_t, std::string> dead_;
   std::optional<uint32_t> first_;
   uint64_t deaths_ = 0;                    // ever

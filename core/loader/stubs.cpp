@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <ctime>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "loader/one_line.h"
@@ -77,13 +77,6 @@ void succeed_if_missing(Result (*&entry)(Args...)) {
   if (entry == nullptr) entry = [](Args...) -> Result { return Result(); };
 }
 
-// Sleeps the whole time: nobody can end it early.
-void plain_nap(cwyc_ep*, uint64_t max_ns) {
-  timespec left{static_cast<time_t>(max_ns / 1000000000), static_cast<long>(max_ns % 1000000000)};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
-
 template <size_t Slot>
 struct Stubs {
   static void fill(cwyc_module& module) {
@@ -126,7 +119,10 @@ void fill_missing(cwyc_module& module, const std::string& who) {
   succeed_if_missing(module.ep_stats);
   succeed_if_missing(module.ep_traffic);
   succeed_if_missing(module.fini);
-  if (module.nap == nullptr) module.nap = plain_nap;
+  const auto sleep = [](cwyc_ep*, uint64_t max_ns) {  // the whole time: nobody can end it early
+    std::this_thread::sleep_for(std::chrono::nanoseconds(max_ns));
+  };
+  if (module.nap == nullptr) module.nap = sleep;
 }
 
 void fill_missing(cwym_module& module, const std::string& who) {

@@ -38,8 +38,8 @@ struct PollEntry {
 using PollTable = std::vector<PollEntry>;
 
 // The table in force. Tables are never changed: who adds or removes entries, under the mutex,
-// publishes another one (release) and keeps the old, which a thread may still be walking. Walkers
-// load with acquire. Never destroyed: a thread may poll for as long as the process lives.
+// publishes another one (release) and keeps the old, which a thread may still be walking, as long
+// as the process lives. Walkers load with acquire.
 const PollTable& kNoEntries = *new PollTable;
 std::atomic<const PollTable*> g_table{&kNoEntries};
 std::mutex g_tables_mutex;
