@@ -129,6 +129,7 @@ using ConduitEps = std::vector<std::unique_ptr<ConduitEp>>;
 struct ConduitFailure {
   std::string name;
   std::string reason;
+  bool unnamed = false;  // by every rule: its absence explains nothing
 };
 struct ConduitSet {
   std::vector<std::unique_ptr<Conduit>> conduits;  // file order

@@ -76,7 +76,8 @@ std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& load
     if (which != WhichConduits::all && !spec.open_always && !config.uses_conduit(spec.name)) {
       failures.push_back({spec.name,
                           "no rule of peers: names it for a rank of this job, so it was not "
-                          "opened"});
+                          "opened",
+                          true});
       continue;
     }
     // A plugin that nobody asked for may be missing: an installation without that network is whole.

@@ -43,12 +43,11 @@ std::string missing_reason(const ConduitSet& set, const std::string& name) {
 std::string describe(const ConduitSet& set, const std::vector<Refusal>& refused,
                      const PeerRule* rule) {
   if (rule == nullptr) {
-    std::string text = "no entry of peers: matches it; ";
+    std::string text = "no entry of peers: matches it; add one";
     // Without shm no rank is a neighbor, so a rule for neighbors does not match.
-    if (set.failures.empty()) return text + "add one";
-    text += "not there, which may be why:";
-    const char* separator = " ";
+    const char* separator = "; not there, which may be why: ";
     for (const ConduitFailure& failure : set.failures) {
+      if (failure.unnamed) continue;
       text += fmt::format("{}{}: {}", separator, failure.name, failure.reason);
       separator = "; ";
     }

@@ -59,9 +59,8 @@ void check(pmix_status_t status, const char* what) {
     throw Error(
         CWY_ERR_UNREACHABLE,
         "the PMIx server library failed to {}: {}; it needs a loopback interface with IPv4 that is "
-        "up "
-        "(ip link set lo up), some dozens of descriptors and one a rank (ulimit -n), and no "
-        "PMIX_MCA_ variables that it does not know",
+        "up (ip link set lo up), memory (ulimit -v), some dozens of descriptors and one a rank "
+        "(ulimit -n), and no PMIX_MCA_ variables that it does not know",
         what, PMIx_Error_string(status));
 }
 

@@ -99,7 +99,7 @@ void demand_descriptors(size_t processes, size_t others) {
   if (!limit || own + each * processes <= *limit) return;
   throw Error(CWY_ERR_NOMEM,
               "{} processes need {} open files, but the limit on open files (ulimit -Hn) is {}, "
-              "which is enough for {}",
+              "which is enough for {}; raise it, or start fewer",
               processes, own + each * processes, *limit, *limit < own ? 0 : (*limit - own) / each);
 }
 

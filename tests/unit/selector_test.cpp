@@ -189,7 +189,7 @@ TEST_F(SelectorTest, RefusesAForbiddenFallback) {
   EXPECT_THAT(failure(Locality::remote), HasSubstr("down was refused"));
 }
 
-// Would catch: a dead end without every reason in it.
+// Would catch: a dead end without every reason in it, or with one that is none.
 TEST_F(SelectorTest, DeadEndNamesEveryReason) {
   add("one", false);
   set_.failures.push_back({"two", "its plugin is not installed"});
@@ -200,7 +200,11 @@ TEST_F(SelectorTest, DeadEndNamesEveryReason) {
   EXPECT_THAT(text, HasSubstr("two: its plugin is not installed"));
   EXPECT_THAT(text, HasSubstr("three: not defined under conduits:"));
   config_.peers.clear();
-  EXPECT_THAT(failure(Locality::remote), HasSubstr("no entry of peers: matches"));
+  set_.failures.push_back({"four", "no rule names it", true});
+  const std::string none = failure(Locality::remote);
+  EXPECT_THAT(
+      none, HasSubstr("no entry of peers: matches it; add one; not there, which may be why: two"));
+  EXPECT_EQ(none.find("four"), none.npos);
 }
 
 // Would catch: per-operation directions that are ignored, or that fail instead of falling back.
