@@ -168,7 +168,7 @@ gaspi_return_t entry_allreduce(gaspi_const_pointer_t send, gaspi_pointer_t recei
                         refuse(GASPI_ERROR, "operation {} on type {} does not exist",
                                static_cast<int>(operation), static_cast<int>(datatype));
                       const Type& type = kTypes[datatype];
-                      const auto all = [&](const void* a, const void* b, void* out,
+                      const auto all = [&](const void* a, const void* b, void* out, size_t&,
                                            gaspi_timeout_t) {
                         type.combine(operation, a, b, out, num);
                         return GASPI_SUCCESS;
@@ -181,11 +181,12 @@ gaspi_return_t entry_allreduce_user(gaspi_const_pointer_t send, gaspi_pointer_t 
                                     gaspi_number_t num, gaspi_size_t size,
                                     gaspi_reduce_operation_t operation, gaspi_reduce_state_t state,
                                     gaspi_group_t group, gaspi_timeout_t timeout) {
-  const auto each = [&](const void* a, const void* b, void* out, gaspi_timeout_t left) {
-    for (gaspi_size_t at = 0; at < num * size; at += size) {
+  const auto each = [&](const void* a, const void* b, void* out, size_t& done,
+                        gaspi_timeout_t left) {
+    for (; done < num * size; done += size) {
       const gaspi_return_t result =
-          operation(static_cast<const char*>(a) + at, static_cast<const char*>(b) + at,
-                    static_cast<char*>(out) + at, state, left);
+          operation(static_cast<const char*>(a) + done, static_cast<const char*>(b) + done,
+                    static_cast<char*>(out) + done, state, left);
       if (result != GASPI_SUCCESS) return result;
     }
     return GASPI_SUCCESS;
@@ -198,7 +199,7 @@ gaspi_return_t entry_allreduce_user_counted(gaspi_const_pointer_t send, gaspi_po
                                             gaspi_reduce_operation_counted_t operation,
                                             gaspi_reduce_state_t state, gaspi_group_t group,
                                             gaspi_timeout_t timeout) {
-  const auto all = [&](const void* a, const void* b, void* out, gaspi_timeout_t left) {
+  const auto all = [&](const void* a, const void* b, void* out, size_t&, gaspi_timeout_t left) {
     return operation(a, b, out, state, num, size, left);
   };
   return reduce_by_user(send, receive, num, size, operation != nullptr, group, timeout, all);

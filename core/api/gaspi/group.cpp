@@ -327,18 +327,17 @@ gaspi_return_t Groups::hear_children(Group& g, Reduction& r, size_t bytes, const
                                      Deadline& deadline) {
   for (; r.bit < g.size() && (g.index & r.bit) == 0; r.bit <<= 1) {
     if (g.index + r.bit >= g.size()) continue;
-    if (!r.have_other) {
-      const uint32_t child = g.index + r.bit;
-      if (!take_step(g, Kind::allreduce, r.bit, child, &r.other)) return still_waiting(g, child);
-      if (r.other.size() != bytes) return GASPI_ERR_INV_NUM;  // members disagree
-      r.have_other = true;
-    }
-    std::string result(bytes, '\0');
+    const uint32_t child = g.index + r.bit;
+    if (r.other.empty() && !take_step(g, Kind::allreduce, r.bit, child, &r.other))
+      return still_waiting(g, child);
+    if (r.other.size() != bytes) return GASPI_ERR_INV_NUM;  // members disagree
+    r.result.resize(bytes);
     const gaspi_return_t combined =
-        combine(r.value.data(), r.other.data(), result.data(), deadline.left());
+        combine(r.value.data(), r.other.data(), r.result.data(), r.done, deadline.left());
     if (combined != GASPI_SUCCESS) return combined;
-    r.value = std::move(result);
-    r.have_other = false;
+    r.value.swap(r.result);
+    r.other.clear();
+    r.done = 0;
   }
   return GASPI_SUCCESS;
 }

@@ -42,11 +42,12 @@ struct Barrier {
 // of operands is fixed, so all members get the same bits, every time.
 struct Reduction {
   bool active = false;
-  size_t bytes = 0;   // what it began with
-  std::string value;  // operands combined so far, then the result
-  std::string other;  // an operand that came and is being combined
-  bool have_other = false;
-  uint32_t bit = 1;  // the child to hear from next
+  size_t bytes = 0;    // what it began with
+  std::string value;   // operands combined so far, then the result
+  std::string other;   // an operand that came and is being combined
+  std::string result;  // of that
+  size_t done = 0;     // bytes of it that are there, where the user's operation needs several calls
+  uint32_t bit = 1;    // the child to hear from next
   enum class Phase { up, down } phase = Phase::up;
 };
 
@@ -71,9 +72,9 @@ inline void is_collective(Deadline& deadline, Kind kind, unsigned id, const Grou
                   group.size(), id);
 }
 
-// Combines operands: result of `a` and `b` into `out`, which is neither.
-using Combine =
-    std::function<gaspi_return_t(const void* a, const void* b, void* out, gaspi_timeout_t timeout)>;
+// Combines operands: result of `a` and `b` into `out`, which is neither, from the byte `done` on.
+using Combine = std::function<gaspi_return_t(const void* a, const void* b, void* out, size_t& done,
+                                             gaspi_timeout_t timeout)>;
 
 class Groups {
  public:
