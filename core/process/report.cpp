@@ -29,10 +29,6 @@ std::mutex g_phases_mutex;  // several threads may attach segments
 std::array<Phase, 8> g_phases;
 Phase g_running_phase;
 
-uint64_t processor_ns() {
-  return static_cast<uint64_t>(std::clock()) * 1000;  // CLOCKS_PER_SEC is a million (POSIX)
-}
-
 std::string start_text() {
   const std::lock_guard lock(g_phases_mutex);
   std::string out;
@@ -61,7 +57,8 @@ uint64_t bytes_of(const Card& card) {
 
 void start_phase(const char* name) {
   const std::lock_guard lock(g_phases_mutex);
-  const Phase now{name, now_ns(), processor_ns()};
+  // CLOCKS_PER_SEC is a million (POSIX).
+  const Phase now{name, now_ns(), static_cast<uint64_t>(std::clock()) * 1000};
   for (Phase& p : g_phases) {
     if (g_running_phase.name == nullptr) break;
     if (p.name != nullptr && p.name != g_running_phase.name) continue;
