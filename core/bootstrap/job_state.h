@@ -83,8 +83,8 @@ class JobState {
 
   const uint32_t size_;
   mutable std::mutex mutex_;
-  // For threads of the program, and for the messenger, whom exit() in a signal's handler stops
-  // while the thread that it interrupted waits.
+  // The messenger waits for `news_` alone: exit() in a signal's handler, which has interrupted a
+  // wait for `changed_`, stops the messenger.
   std::condition_variable changed_, news_;
   std::map<uint32_t, std::string> dead_;
   std::optional<uint32_t> first_;

@@ -144,7 +144,8 @@ void Job::end_unmet() {
 bool Job::others_go_on(const std::string& line) {
   if (!all_met_) {
     // Before any rank has joined PMIx it is not known whether the program uses PMIx at all.
-    if (unmet_.empty()) unmet_ = any_connected_ ? line : "that was";
+    const size_t name = any_connected_ ? line.npos : line.find(" (pid ");  // was said
+    if (unmet_.empty()) unmet_ = name == line.npos ? line : line.substr(0, name) + " ended";
     if (any_connected_) {
       end_unmet();
       return false;

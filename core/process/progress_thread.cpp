@@ -3,11 +3,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string>
@@ -44,7 +45,8 @@ bool g_running = false;
 pthread_t g_thread;
 
 void sleep_ns(uint64_t ns) {
-  std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+  const timespec t{static_cast<time_t>(ns / 1000000000ull), static_cast<long>(ns % 1000000000ull)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
 }
 
 const std::string& setting(const char* key) {
@@ -164,7 +166,9 @@ void start_now() {
   const std::lock_guard lock(g_thread_mutex);
   g_thread = thread.native_handle();
   g_running = true;
-  static const std::thread owner = std::move(thread);  // never destroyed: joined by its handle
+  // Never destroyed: the thread is joined by its handle.
+  static std::thread* const owner = new std::thread(std::move(thread));
+  static_cast<void>(owner);
 }
 
 // ---- deferral, by client ----
@@ -224,7 +228,7 @@ void start_progress_thread(const Client& client) {
   // Clients start one after the other. Relaxed: ordered by that.
   if (!wanted || g_started.exchange(true, std::memory_order_relaxed)) return;
   runtime().raise_threads();
-  ::on_exit([](int, void*) { stop_progress_thread(); }, nullptr);
+  std::atexit(stop_progress_thread);
   if (client.flags() & GEX_FLAG_DEFER_THREADS)
     prepare_deferred(client);
   else

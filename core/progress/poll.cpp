@@ -237,8 +237,9 @@ void poll_replies(const ConduitEps& ceps) {
   if (context().attention.load(std::memory_order_relaxed)) context().attend();
 }
 
-uint32_t polled_count() {
-  return std::max(static_cast<uint32_t>(entries().size()), 1u);
+uint32_t polled_networks() {
+  const auto in_kernel = [](const PollEntry& e) { return (e.cep->caps & CWYC_CAP_NAP) == 0; };
+  return std::max(static_cast<uint32_t>(std::ranges::count_if(entries(), in_kernel)), 1u);
 }
 
 std::string polled_conduits() {

@@ -43,9 +43,10 @@ void refresh_poll();
 // threads at once.
 void set_poll_hook(uint32_t (*hook)());
 
-// The conduits that a poll visits: how many, at least 1, and their names, separated by commas.
-uint32_t polled_count();
+// Names of the conduits that a poll visits, separated by commas, and how many of them make system
+// calls then, which those that end naps do not: at least 1.
 std::string polled_conduits();
+uint32_t polled_networks();
 
 // Sleeps until something may have arrived, at most `max_ns`. Where a conduit cannot wake anybody the
 // sleep is a small part of `waited_ns`, how long there has been nothing to do.

@@ -26,7 +26,7 @@ std::atomic<uint32_t> g_hot_spins{64};
 // A poll in vain takes a microsecond or two, system calls included. One that took this long has
 // moved bytes: software providers receive a peer's puts, and push on large ones of this process,
 // inside of polls that report nothing before the end. A nap then makes the other side wait, and a
-// yield after each of them a little. For each conduit that is polled.
+// yield after each of them a little. The bound holds for each network that is polled.
 constexpr uint64_t kBusyPollNs = 5000;
 // The first poll after a nap finds nothing in the caches, and takes as long as one that moves a few
 // bytes: unless it took this long, the poll that follows it at once tells.
@@ -127,9 +127,9 @@ void Waiter::rest() {
   }
   const uint64_t now = now_ns();
   const uint64_t took = rested_ != 0 ? now - rested_ : 0;
-  const uint32_t conduits = polled_count();
-  const bool cold = std::exchange(napped_, false) && took <= kBusyColdPollNs * conduits;
-  const bool moved = took > kBusyPollNs * conduits;
+  const uint32_t networks = polled_networks();
+  const bool cold = std::exchange(napped_, false) && took <= kBusyColdPollNs * networks;
+  const bool moved = took > kBusyPollNs * networks;
   if (moved && cold) {
     rested_ = now;
     return;

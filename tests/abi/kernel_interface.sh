@@ -2,8 +2,7 @@
 # The internal interface is what core/kernel.list says, and no other build's.
 # Usage: kernel_interface.sh SOURCE_DIR LIBCAUSEWAY LIBCAUSEWAY_GASPI NM
 # Catches: a header or a name of the list that nothing needs, a header that is missing there, state of the
-# kernel that both libraries have, objects of the kernel that exit() destroys while threads are in a call, and
-# a pair of libraries of two builds that the dynamic linker takes.
+# kernel that both libraries have, and a pair of libraries of two builds that the dynamic linker takes.
 set -eu
 source=$1 kernel=$2 gaspi=$3 nm=$4
 filt=${nm%nm}c++filt
@@ -48,10 +47,6 @@ report unlisted 'is included by core/api/gaspi and not in core/kernel.list'
   grep -E '^(guard variable for |typeinfo for |vtable for )*causeway::' |
   grep -vE 'causeway::gaspi::|^[^(]*\(' >"$work/twice" || true
 report twice 'is state of the kernel that libcauseway_gaspi.so has once more: declare it extern, or do not inline it'
-
-# Destructors of static objects are not registered with libc (core/base/lasting_objects.cpp).
-"$nm" -D --undefined-only "$kernel" | grep -o '__cxa_atexit' >"$work/destroyed" || true
-report destroyed 'is imported by libcauseway.so: exit() would destroy its objects while threads are in a call'
 
 # The library with another digest in the name of the version.
 version=$("$nm" -D --defined-only "$kernel" | sed -n 's/.* A \(CAUSEWAY_KERNEL_[0-9.]*\)_.*/\1/p')

@@ -87,7 +87,7 @@ double processor_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// For one nap of a millisecond, and a poll that finds nothing.
+// The price of a nap of a millisecond, and of a poll that finds nothing.
 double seconds_per_look() {
   constexpr unsigned kLooks = 50;
   const double before = processor_seconds();
@@ -115,9 +115,9 @@ bool rank_zero(void* remote) {
   double waited = 0, most = 0;
   std::thread second([&] {
     communicate(remote);
-    most = kMostSeconds + double(kSleepFor.count() * kLooksPerMs) * seconds_per_look();
     send(1, kBegin);
     look_for(kSleep);
+    most = kMostSeconds + double(kSleepFor.count() * kLooksPerMs) * seconds_per_look();
     const double before = processor_seconds();
     wait_for(kAnswer, 2);
     waited = processor_seconds() - before;
