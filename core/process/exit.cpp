@@ -71,7 +71,7 @@ void on_abort(int) {
 }
 
 void on_limit(int) {
-  if (now_ns() < g_limit_ns.load(std::memory_order_relaxed)) return void(::alarm(1));
+  if (now_ns() + 500'000'000 < g_limit_ns.load(std::memory_order_relaxed)) return void(::alarm(1));
   write_line_in_handler(
       "gasnet_exit has not ended after {} s (was it called in a handler, or does a thread keep "
       "stdout locked?): ended without a goodbye",
@@ -90,7 +90,7 @@ void on_limit(int) {
 void limit_exit(int code, unsigned seconds) {
   g_limit_code.store(code, std::memory_order_relaxed);
   g_limit_seconds.store(seconds, std::memory_order_relaxed);
-  g_limit_ns.store(now_ns() + (seconds * uint64_t{1000} - 500) * 1'000'000);  // not to be missed
+  g_limit_ns.store(now_ns() + seconds * 1'000'000'000ull, std::memory_order_relaxed);
   struct sigaction action {};
   action.sa_handler = on_limit;
   ::sigaction(SIGALRM, &action, nullptr);

@@ -24,9 +24,9 @@ constexpr unsigned kMessages = 100;
 constexpr size_t kBytes = 1000;
 constexpr auto kPatience = milliseconds(10000);
 constexpr auto kSleepFor = milliseconds(1000);
-// What a wait may take of the processor: a hundredth of a second before it sleeps, and then looks
-// as long as those of a thread that polls four times a millisecond. Their price is this machine's,
-// at this load. A wait that spins takes all that there is.
+// A wait may take a hundredth of a second of the processor before it sleeps, and then as much as a
+// thread that polls so many times a millisecond. The price of that is this machine's, at this load.
+// A wait that spins takes all that there is.
 constexpr double kMostSeconds = 0.01 * kSlowdown;
 constexpr unsigned kLooksPerMs = 4;
 
