@@ -111,11 +111,11 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
     }
     const gaspi_return_t result = take(to, room, from);
     if (result != GASPI_TIMEOUT) return result;
-    if (poll_once() != 0 || seen != before)
-      sleep_at = now_ns() + kLook;
-    else if (now_ns() < sleep_at)
+    const bool moved = poll_once() != 0;  // mostly what is no news here
+    if (seen != before) sleep_at = now_ns() + kLook;
+    if (now_ns() < sleep_at)
       ::sched_yield();
-    else
+    else if (!moved || progress_thread_configured())
       sleep(deadline, seen);
   } while (!deadline.expired());
   return take(to, room, from);
