@@ -89,8 +89,7 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
 
 AtomicView view_of(const Team& team, gex_DT_t dt, gex_OP_t ops) {
   AtomicView view;
-  view.near = std::all_of(team.members().begin(), team.members().end(),
-                          [](const Peer* peer) { return is_near(*peer); });
+  view.near = std::ranges::all_of(team.members(), [](const Peer* peer) { return is_near(*peer); });
   if (context().everything()) {
     view.obstacle = "no adapter has a right to all memory (GASNET_SEGMENT_EVERYTHING)";
     return view;

@@ -17,8 +17,7 @@ namespace {
 size_t first_without(const std::vector<AtomicView>& members) {
   const std::string& adapter = members.front().adapter;
   if (adapter.empty()) return 0;
-  const auto odd = std::find_if(members.begin(), members.end(),
-                                [&](const AtomicView& m) { return m.adapter != adapter; });
+  const auto odd = std::ranges::find_if(members, [&](auto& m) { return m.adapter != adapter; });
   return static_cast<size_t>(odd - members.begin());
 }
 
@@ -46,8 +45,7 @@ std::string choose_mechanism(MechanismWish wish, gex_Flags_t flags,
     if (!possible) no_adapter(members, odd);
     return members.front().adapter;
   }
-  const bool near =
-      std::all_of(members.begin(), members.end(), [](const AtomicView& m) { return m.near; });
+  const bool near = std::ranges::all_of(members, &AtomicView::near);
   const bool favors_near = flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD);
   const bool favors_far = flags & GEX_FLAG_AD_FAVOR_REMOTE;
   const bool wanted = favors_far || !(favors_near || near);

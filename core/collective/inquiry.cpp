@@ -138,8 +138,7 @@ void set_machinery(CollectiveSort sort, CollectiveMachinery other) {
 }
 
 bool has_rank_of_job(const Team& team, uint32_t job_rank) {
-  return std::any_of(team.members().begin(), team.members().end(),
-                     [job_rank](const Peer* member) { return member->rank == job_rank; });
+  return std::ranges::find(team.members(), job_rank, &Peer::rank) != team.members().end();
 }
 
 CollectiveWait collective_with(uint32_t job_rank) {
