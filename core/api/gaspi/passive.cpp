@@ -61,16 +61,16 @@ gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
     offers_.erase(here);
     return GASPI_SUCCESS;
   }
-  // Data is asked of a single sender at a time, so that a receiver that gives up leaves the others'
-  // data with their senders. A sender that has stopped holds the others up for this long only (9.1:
-  // fairness).
+  // Data is asked of a single sender at a time: a receiver that gives up leaves the others' data
+  // with them. A sender that has stopped holds the others up for this long only (9.1: fairness).
   constexpr uint64_t kPatience = 20'000'000;  // ns
   const auto next = std::ranges::find(offers_, false, &Offer::asked);
   if (next == offers_.end()) return GASPI_TIMEOUT;
   const uint64_t now = now_ns();
-  if (next != offers_.begin() && now - last_asked_ < kPatience) return GASPI_TIMEOUT;
+  if (next != offers_.begin() && now - last_asked_.load(std::memory_order_relaxed) < kPatience)
+    return GASPI_TIMEOUT;
   next->asked = true;
-  last_asked_ = now;
+  last_asked_.store(now, std::memory_order_relaxed);
   post(world_, next->from, ControlMessage::passive_go, {next->number});
   return GASPI_TIMEOUT;
 }
@@ -97,26 +97,29 @@ void Passive::sleep(Deadline& deadline, uint64_t seen) {
 }
 
 gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Deadline& deadline) {
-  // A wake-up takes as long as ten messages: the receiver polls for this long after the last news.
+  // A wake-up takes as long as ten messages: the receiver looks for this long, from its last
+  // question on.
   constexpr uint64_t kLook = 50'000;  // ns
+  gaspi_return_t result = take(to, room, from);
+  for (int polls = 0; result == GASPI_TIMEOUT && polls < 2; ++polls) {
+    poll_once();
+    result = take(to, room, from);
+  }
+  if (result != GASPI_TIMEOUT || deadline.is_test()) return result;
   deadline.start();
   LastingWait wait(deadline.subject());
-  uint64_t seen = UINT64_MAX, sleep_at = 0;
+  const uint64_t came = now_ns();
   do {
     wait.look();
-    const uint64_t before = seen;
-    {
-      const std::lock_guard lock(world_.news_mutex);
-      seen = world_.news_count;
+    const uint64_t seen = (std::lock_guard(world_.news_mutex), world_.news_count);
+    if ((result = take(to, room, from)) != GASPI_TIMEOUT) return result;
+    const bool moved = poll_once() != 0;
+    // Relaxed: written by this thread, or one that receives beside it.
+    if (now_ns() < std::max(came, last_asked_.load(std::memory_order_relaxed)) + kLook) {
+      if (!moved) ::sched_yield();
+    } else if (!moved || progress_thread_configured()) {
+      sleep(deadline, seen);  // a nap does not see what this poll has brought
     }
-    const gaspi_return_t result = take(to, room, from);
-    if (result != GASPI_TIMEOUT) return result;
-    const bool moved = poll_once() != 0;  // mostly what is no news here
-    if (seen != before) sleep_at = now_ns() + kLook;
-    if (now_ns() < sleep_at)
-      ::sched_yield();
-    else if (!moved || progress_thread_configured())
-      sleep(deadline, seen);
   } while (!deadline.expired());
   return take(to, room, from);
 }

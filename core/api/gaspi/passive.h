@@ -7,6 +7,7 @@
 
 #include <GASPI.h>
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -58,8 +59,8 @@ class Passive {
   std::mutex mutex_;  // what follows
   uint64_t next_ = 1;
   std::map<uint64_t, Send> sends_;
-  std::deque<Offer> offers_;  // in the order in which they came
-  uint64_t last_asked_ = 0;   // when the latest was, in ns
+  std::deque<Offer> offers_;             // in the order in which they came
+  std::atomic<uint64_t> last_asked_{0};  // when the latest was, in ns; written under the mutex
 };
 
 }  // namespace causeway::gaspi
