@@ -1,8 +1,8 @@
 // Passive communication (GASPI 17.1, chapter 9): a send says that it is ready, a receive asks for
 // the data, so nothing is kept at the receiver before somebody wants it, and senders are served in
-// the order in which they came; one that does not answer is passed by. Without news the receiver
-// sleeps on a condition that the poll of another thread signals, or in the conduits' own sleep
-// where there is no such thread.
+// the order in which they came; one that does not answer is passed by. The receiver polls
+// for a moment. Then it sleeps on a condition that the poll of another thread signals, or in the
+// conduits' own sleep where there is no such thread.
 #pragma once
 
 #include <GASPI.h>
