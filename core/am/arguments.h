@@ -12,8 +12,7 @@ namespace causeway {
 template <typename Value>
 inline constexpr size_t kArgumentsOf = sizeof(Value) > sizeof(int32_t) ? 2 : 1;
 
-// The values in their order. Those of 64 bits, pointers too, are two arguments each, the low half
-// first: join_halves().
+// The values in order. Those of 64 bits, pointers too, are two arguments: join_halves(), low first.
 template <typename... Values>
 std::array<int32_t, (kArgumentsOf<Values> + ...)> handler_args(Values... values) {
   std::array<int32_t, (kArgumentsOf<Values> + ...)> words{};

@@ -42,12 +42,10 @@ class ProcessContext {
   bool everything() const { return everything_; }
   // Several threads may be inside the library at once.
   bool multithreaded() const { return multithreaded_; }
-  // Every client of the process goes on when a peer fails. Relaxed reads: it changes while clients
-  // start only.
+  // Every client of the process goes on when a peer fails. Relaxed reads: only starts change it.
   bool survives_failures() const { return survives_.load(std::memory_order_relaxed); }
 
-  // The first client's primordial endpoint, which holds every connection of the process. Set once,
-  // while that client starts.
+  // The first client's primordial endpoint, with every connection. Set once, while it starts.
   Endpoint& base_endpoint() { return *base_endpoint_; }
   void set_base_endpoint(Endpoint* ep) { base_endpoint_ = ep; }
 

@@ -21,8 +21,7 @@ namespace causeway {
 // of one that noticed. Not inside a conduit's callback: there is ProcessContext::note_stranded.
 [[noreturn]] void fatal_peer_lost(const char* call, const std::string& text);
 
-// The same where there is no way to a peer: a mistake to be told soon, unless the peer turns out to
-// have left.
+// The same where there is no way to a peer: a mistake to be told soon, unless the peer has left.
 [[noreturn]] void fatal_unreached(const char* call, const std::string& text);
 
 // The same where the peer is known.

@@ -28,8 +28,7 @@ void set_log_identity(uint32_t rank, uint32_t size);
 // Writes one line whatever the level is set to. `text` has no newline. Async-signal-unsafe.
 void write_log_line(LogLevel level, std::string_view text);
 
-// The same as information, in a handler of a signal: without memory of the heap. What is too long
-// for 400 bytes is cut.
+// The same as information, in a signal handler: without the heap, cut behind 400 bytes.
 void write_formatted_in_handler(fmt::string_view format, fmt::format_args arguments);
 template <typename... Args>
 void write_line_in_handler(fmt::format_string<Args...> format, Args&&... args) {

@@ -56,7 +56,7 @@ void open_round(Standstill& s) {
 }
 
 bool has_left(const Asked& who, const std::vector<uint32_t>& departed) {
-  return std::find(departed.begin(), departed.end(), who.peer->rank) != departed.end();
+  return std::ranges::find(departed, who.peer->rank) != departed.end();
 }
 
 std::vector<std::pair<Peer*, uint32_t>> unasked(const std::vector<uint32_t>& departed) {

@@ -35,8 +35,8 @@ bool type_matches(const std::string& word, uint32_t dt) {
                                                                     {"dbl", GEX_DT_DBL},
                                                                     {"user", GEX_DT_USER}}};
   if (word == "any") return true;
-  return std::any_of(kTypes.begin(), kTypes.end(),
-                     [&](const auto& type) { return word == type.first && dt == type.second; });
+  return std::ranges::any_of(
+      kTypes, [&](const auto& type) { return word == type.first && dt == type.second; });
 }
 
 bool locality_matches(const std::string& word, const cwyl_shape& shape) {
@@ -86,7 +86,7 @@ CollectiveTable::CollectiveTable(const Config& config, Loader& loader)
           {name, plugin->manifest.version, &c, std::make_shared<std::atomic<uint64_t>>(0)});
     }
   }
-  std::stable_sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(candidates_, [](const auto& a, const auto& b) {
     return std::tuple(a.plugin, std::string_view(a.algorithm->name)) <
            std::tuple(b.plugin, std::string_view(b.algorithm->name));
   });
@@ -109,7 +109,7 @@ void CollectiveTable::require_known(const CollectiveRule& rule) const {
       return names(pattern, c) &&
              (rule.operation == "any" || rule.operation == operation_word(c.algorithm->operation));
     };
-    if (std::any_of(candidates_.begin(), candidates_.end(), known)) continue;
+    if (std::ranges::any_of(candidates_, known)) continue;
     std::vector<std::string> words;
     for (const Candidate& c : candidates_) {
       if (rule.operation == "any" || rule.operation == operation_word(c.algorithm->operation)) {

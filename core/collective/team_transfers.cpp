@@ -67,8 +67,8 @@ void TeamRuns::prepare_next(uint64_t seq, uint32_t which) {
 // Has that neighbor said that it looks at this member's board, and can be seen how far it is?
 bool TeamRuns::looks_at_board(Link& link, uint32_t rank) {
   if (link.reads_board) return true;
-  const auto index = static_cast<uint32_t>(
-      std::lower_bound(nbrhd_ranks_.begin(), nbrhd_ranks_.end(), rank) - nbrhd_ranks_.begin());
+  const auto index =
+      static_cast<uint32_t>(std::ranges::lower_bound(nbrhd_ranks_, rank) - nbrhd_ranks_.begin());
   // Acquire: the neighbor's own block is in order.
   const uint64_t at = block_.reader(index).load(std::memory_order_acquire);
   if (at == 0) return false;

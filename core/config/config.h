@@ -154,8 +154,7 @@ struct Config {
   std::map<std::string, std::string> values;
   std::map<std::string, Origin> origins;
 
-  // The merged document as YAML (for `causeway info --config` and for comparing the configuration
-  // of two ranks).
+  // The merged document as YAML (`causeway info --config`; two ranks' are compared by it).
   std::string text;
 
   const RailSpec* find_rail(const std::string& name) const;

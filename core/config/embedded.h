@@ -1,5 +1,4 @@
-// The documents of configs/ that are part of the core; causeway_embed (tools/embed) writes the
-// definitions.
+// The documents of configs/ in the core; causeway_embed (tools/embed) writes the definitions.
 #pragma once
 
 #include <string>

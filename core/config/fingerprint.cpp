@@ -17,8 +17,7 @@ bool is_plain(const std::string& text) {
     return std::string_view("_./+").find(c) != std::string_view::npos || (c >= '0' && c <= '9') ||
            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
-  return safe(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return safe(c) || c == '-'; });
+  return safe(text[0]) && std::ranges::all_of(text, [&](char c) { return safe(c) || c == '-'; });
 }
 
 std::string scalar_text(const std::string& text) {

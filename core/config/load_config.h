@@ -1,5 +1,4 @@
-// Loading with the findings kept apart, for tools; load_config() is this plus throwing and
-// logging.
+// Loading with the findings kept apart, for tools; load_config() also throws and logs.
 #pragma once
 
 #include <optional>

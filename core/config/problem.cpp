@@ -18,11 +18,11 @@ std::string Problem::str() const {
 
 void Problems::sort(const std::vector<std::string>& source_order) {
   const auto rank = [&](const Problem& p) {
-    const auto at = std::find(source_order.begin(), source_order.end(), p.where.source);
+    const auto at = std::ranges::find(source_order, p.where.source);
     return std::tuple(at - source_order.begin(), p.where.line, p.where.column);
   };
-  std::stable_sort(list_.begin(), list_.end(),
-                   [&](const Problem& a, const Problem& b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(list_,
+                           [&](const Problem& a, const Problem& b) { return rank(a) < rank(b); });
   // A file may be included twice.
   const auto same = [](const Problem& a, const Problem& b) { return a.str() == b.str(); };
   list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());

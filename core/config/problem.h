@@ -24,8 +24,7 @@ class Problems {
   size_t size() const { return list_.size(); }
   const std::vector<Problem>& list() const { return list_; }
 
-  // Into the order in which a person meets them: by source as listed, then by line and column; each
-  // once.
+  // Into the order in which a person meets them: by source as listed, line and column; each once.
   void sort(const std::vector<std::string>& source_order);
 
   // One per line; beyond `most`, a line that says how many more there are.

@@ -54,7 +54,7 @@ RankSet RankSet::parse(const std::string& text) {
 }
 
 void RankSet::normalize() {
-  std::sort(ranges_.begin(), ranges_.end());
+  std::ranges::sort(ranges_);
   std::vector<std::pair<uint32_t, uint32_t>> merged;
   for (const auto& range : ranges_) {
     const bool touches = !merged.empty() && (merged.back().second == UINT32_MAX ||
@@ -75,22 +75,21 @@ RankSet RankSet::of(const std::vector<uint32_t>& ranks) {
 }
 
 bool RankSet::contains(uint32_t rank) const {
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
-    return range.first <= rank && rank <= range.second;
-  });
+  return std::ranges::any_of(
+      ranges_, [&](const auto& range) { return range.first <= rank && rank <= range.second; });
 }
 
 bool RankSet::covers(const RankSet& other) const {
-  return std::all_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& wanted) {
-    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
+  return std::ranges::all_of(other.ranges_, [&](const auto& wanted) {
+    return std::ranges::any_of(ranges_, [&](const auto& range) {
       return range.first <= wanted.first && wanted.second <= range.second;
     });
   });
 }
 
 bool RankSet::intersects(const RankSet& other) const {
-  return std::any_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& theirs) {
-    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& ours) {
+  return std::ranges::any_of(other.ranges_, [&](const auto& theirs) {
+    return std::ranges::any_of(ranges_, [&](const auto& ours) {
       return ours.first <= theirs.second && theirs.first <= ours.second;
     });
   });

@@ -19,7 +19,7 @@ bool is_name(const std::string& text) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
   };
   return !text.empty() && text.size() <= 63 && std::isalpha(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), allowed);
+         std::ranges::all_of(text, allowed);
 }
 
 // A hint at words that YAML 1.1 reads as booleans and YAML 1.2 as texts, or at two settings in one.
@@ -34,19 +34,17 @@ std::string note_on(const std::string& text, int line) {
 }
 
 bool same_value(const Node& a, const Node& b) {
-  return a.kind == b.kind && a.text == b.text &&
-         std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same_value) &&
-         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-                    [](const Entry& x, const Entry& y) {
-                      return x.key == y.key && same_value(x.value, y.value);
-                    });
+  return a.kind == b.kind && a.text == b.text && std::ranges::equal(a.items, b.items, same_value) &&
+         std::ranges::equal(a.entries, b.entries, [](const Entry& x, const Entry& y) {
+           return x.key == y.key && same_value(x.value, y.value);
+         });
 }
 
 // Whether `node` says only what the schema's defaults say.
 bool says_default(const Schema& schema, const Node& node) {
   if (schema.type != ValueType::map)
     return schema.default_value && same_value(node, *schema.default_value);
-  return std::all_of(node.entries.begin(), node.entries.end(), [&](const Entry& entry) {
+  return std::ranges::all_of(node.entries, [&](const Entry& entry) {
     const Schema* child = schema.find(entry.key);
     return child != nullptr && says_default(*child, entry.value);
   });
@@ -338,7 +336,7 @@ class Validator {
 }  // namespace
 
 bool holds(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 std::string join_words(const std::vector<std::string>& words, const std::string& last) {

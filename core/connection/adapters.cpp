@@ -114,8 +114,7 @@ DeviceChoice nearest_device(const std::vector<std::string>& named,
     nodes.insert(d.numa_node);
     if (distance(d) == least) near.push_back(d.name);
   }
-  // Launchers may deal ranks out to the nodes in turn: those of one node have every so many-th
-  // index.
+  // Launchers may deal ranks out to the nodes in turn: those of one node have every n-th index.
   const bool everywhere = near.size() == usable.size();
   const size_t turn = local_index / (everywhere ? 1 : nodes.size());
   return {near[turn % near.size()],

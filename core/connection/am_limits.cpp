@@ -26,8 +26,7 @@ AmLimits on_both_cards(uint32_t rank, const std::string& conduit) {
   return least(on_card(context().rank(), conduit), on_card(rank, conduit));
 }
 
-// The limits of messages in one direction. Every size up to a limit lies in a span whose conduit
-// takes it.
+// Limits of messages in one direction: every size up to one lies in a span whose conduit takes it.
 AmLimits along(const Choice& choice, uint32_t rank) {
   const std::vector<SizeSpan>& spans = choice.of(OperationKind::am);
   const auto limit = [&](size_t AmLimits::*which) {
@@ -94,8 +93,7 @@ AmLimits limits_with(uint32_t rank) {
 AmLimits limits_between_others(const std::set<uint32_t>& ranks) {
   const ProcessContext& rt = context();
   const Layout layout(ranks);
-  // The facts that a choice depends on, but for addresses and lanes, which all have the same
-  // limits.
+  // The facts of a choice, but for addresses and lanes, which all have the same limits.
   std::set<std::tuple<const PeerRule*, Locality, std::string>> known;
   AmLimits out{SIZE_MAX, SIZE_MAX};
   for (const uint32_t rank : ranks) {

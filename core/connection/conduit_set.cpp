@@ -141,8 +141,7 @@ Conduit::~Conduit() {
 }
 
 bool Conduit::allows(const char* operation) const {
-  return !spec_.native ||
-         std::find(spec_.native->begin(), spec_.native->end(), operation) != spec_.native->end();
+  return !spec_.native || std::ranges::find(*spec_.native, operation) != spec_.native->end();
 }
 
 bool Conduit::has_atomics() const {

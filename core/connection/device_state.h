@@ -12,8 +12,7 @@ class Conduit;
 // by the first rank of a host. Any thread; the texts are the plugin's and may be NULL.
 void note_device_state(const Conduit& conduit, const char* device, uint32_t state, const char* why);
 
-// " (its device eth0 has been down for 3 s: no carrier)"; "" where none of the conduit's is down.
-// Any thread.
+// " (its device eth0 has been down for 3 s: no carrier)", or "" where none is. Any thread.
 std::string device_trouble(const Conduit& conduit);
 
 }  // namespace causeway

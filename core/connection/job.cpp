@@ -288,7 +288,7 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
   facts.desc.same_host = facts.locality != Locality::remote;
   facts.desc.pid = card.pid;
   facts.desc.hostname = card.hostname.c_str();
-  const auto local = std::lower_bound(local_ranks_.begin(), local_ranks_.end(), rank);  // ascending
+  const auto local = std::ranges::lower_bound(local_ranks_, rank);  // ascending
   if (local != local_ranks_.end() && *local == rank)
     facts.desc.local_index = static_cast<uint32_t>(local - local_ranks_.begin());
   if (conduit != nullptr) {

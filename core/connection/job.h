@@ -64,8 +64,7 @@ class JobFacts {
   uint32_t size() const { return facts_.size; }
   const cwy_job& facts() const { return facts_; }
 
-  // Sets the facts that are known before the cards are exchanged, so that plugins can be
-  // initialised.
+  // Sets what is known before the cards are exchanged, so that plugins can be initialised.
   void set_own_card(const Card& card);
   // All cards, by rank.
   // `can_map`: some conduit maps memory here. `nbrhd_most`: of neighbors; 0 for any number.

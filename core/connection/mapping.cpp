@@ -96,8 +96,7 @@ bool maps_segments(const Choice& choice, const ConduitSet& set, const std::strin
   const std::string from = words_of(theirs).front();
   const std::vector<std::string> by = words_of(own);
   const Conduit* const conduit = set.find(from);
-  return conduit != nullptr && std::find(by.begin(), by.end(), from) != by.end() &&
-         choice.uses(conduit);
+  return conduit != nullptr && std::ranges::find(by, from) != by.end() && choice.uses(conduit);
 }
 
 bool maps_segments(const Config& config, const ConduitSet& set, const PeerFacts& peer,
@@ -116,10 +115,10 @@ std::vector<uint32_t> divide_by_mapping(const std::vector<uint64_t>& groups,
   for (uint32_t rank = 0; rank < groups.size(); ++rank) {
     auto& neighborhoods = known[groups[rank]];
     const auto joins = [&](const std::vector<uint32_t>& members) {
-      return std::all_of(members.begin(), members.end(),
-                         [&](uint32_t m) { return maps(rank, m) && maps(m, rank); });
+      return std::ranges::all_of(members,
+                                 [&](uint32_t m) { return maps(rank, m) && maps(m, rank); });
     };
-    const auto found = std::find_if(neighborhoods.begin(), neighborhoods.end(), joins);
+    const auto found = std::ranges::find_if(neighborhoods, joins);
     if (found == neighborhoods.end()) {
       neighborhoods.push_back({rank});
       out.push_back(rank);

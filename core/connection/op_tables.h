@@ -1,5 +1,4 @@
-// The tables of operations of an endpoint in a conduit: each is a fold over the list of operations
-// (causeway/operations.h).
+// An endpoint's tables of operations in a conduit: folds over one list (causeway/operations.h).
 #pragma once
 
 #include <causeway/conduit.h>

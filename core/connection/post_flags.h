@@ -1,5 +1,4 @@
-// Flags of operations that the core adds to CWYC_*; they are among the hints, which conduits
-// ignore.
+// Flags that the core adds to CWYC_*; they are among the hints, which conduits ignore.
 #pragma once
 
 #include <cstdint>

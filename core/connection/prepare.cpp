@@ -23,8 +23,7 @@ bool is_of_default(const ConduitSpec& spec, const Config& config) {
 // Ethernet to the one behind them that is made for it.
 void inherit_options(ConduitSpec& spec, const Manifest& manifest, const Config& config) {
   const auto inherit = [&](const char* option, const std::string& value, const char* key) {
-    const bool known = std::any_of(manifest.options.begin(), manifest.options.end(),
-                                   [&](const OptionSchema& o) { return o.key == option; });
+    const bool known = std::ranges::count(manifest.options, option, &OptionSchema::key) != 0;
     if (!known || !spec.options.emplace(option, value).second) return;
     const auto origin = config.origins.find(key);
     if (origin != config.origins.end()) spec.option_origins[option] = origin->second;

@@ -66,8 +66,7 @@ std::string describe(const ConduitSet& set, const std::vector<Refusal>& refused,
       reason, rule, refused);
 }
 
-// Finds out once per name which of its conduits reach the peer, and keeps the reason of every
-// refusal.
+// Finds out once per name which of its conduits reach the peer, and keeps why others do not.
 class Chooser {
  public:
   Chooser(const Config& config, const ConduitSet& set, const PeerFacts& peer, Choice& choice)
@@ -216,10 +215,10 @@ Conduit* Choice::only(OperationKind kind) const {
 }
 
 bool Choice::uses(const Conduit* conduit) const {
-  return std::any_of(spans.begin(), spans.end(), [&](const std::vector<SizeSpan>& all) {
-    return std::any_of(all.begin(), all.end(), [&](const SizeSpan& span) {
+  return std::ranges::any_of(spans, [&](const std::vector<SizeSpan>& all) {
+    return std::ranges::any_of(all, [&](const SizeSpan& span) {
       const auto& c = span.carrier.conduits;
-      return std::find(c.begin(), c.end(), conduit) != c.end();
+      return std::ranges::find(c, conduit) != c.end();
     });
   });
 }
@@ -230,7 +229,7 @@ std::string Choice::summary() const {
   // Atomics go through the first conduit of a rail, and the first lane: not worth a word.
   const std::string& messages = texts[static_cast<size_t>(OperationKind::am)];
   const Conduit* const carrier = of(OperationKind::am).front().carrier.conduits.front();
-  const bool same = std::all_of(texts.begin(), texts.end(), [&](const std::string& t) {
+  const bool same = std::ranges::all_of(texts, [&](const std::string& t) {
     return t == messages || (&t == &texts[static_cast<size_t>(OperationKind::atomic)] &&
                              atomic->spec().name == carrier->spec().name);
   });

@@ -10,8 +10,7 @@ namespace {
 
 // The configuration's entry for a conduit; a name that it does not have is a plugin's.
 ConduitSpec spec_named(const Config& config, const std::string& name) {
-  const auto configured = std::find_if(config.conduits.begin(), config.conduits.end(),
-                                       [&](const ConduitSpec& s) { return s.name == name; });
+  const auto configured = std::ranges::find(config.conduits, name, &ConduitSpec::name);
   if (configured != config.conduits.end()) return *configured;
   ConduitSpec spec;
   spec.name = spec.plugin = name;
@@ -59,7 +58,7 @@ ConfiguredConduit ConduitConfigurer::configure(const ConduitSpec& spec,
 
 std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(const std::string& name,
                                                               ConfiguredConduit& front) {
-  if (std::find(under_way_.begin(), under_way_.end(), name) != under_way_.end()) {
+  if (std::ranges::find(under_way_, name) != under_way_.end()) {
     throw Error(CWY_ERR_INVALID, "conduit {} would stand in front of itself: {} -> {}", name,
                 fmt::join(under_way_, " -> "), name);
   }

@@ -38,7 +38,7 @@ void copied(cwym_op* op, cwy_status status, const cwy_detail* detail) {
 
 MemkindPlugin& plugin_named(const std::string& name) {
   const std::vector<std::string>& listed = context().config().memkind_plugins;
-  if (std::find(listed.begin(), listed.end(), name) == listed.end()) {
+  if (std::ranges::find(listed, name) == listed.end()) {
     throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' is not among plugins.memkinds; add it",
                 name);
   }

@@ -13,8 +13,7 @@ class Device;
 void add_device_range(uint64_t base, uint64_t size, Device* device);
 void remove_device_range(uint64_t base, uint64_t size);
 
-// Segments of device memory in this process. Relaxed: whoever has an address in one was told it by
-// the thread that made it.
+// Device segments of this process. Relaxed: an address in one comes from the thread that made it.
 [[gnu::visibility("hidden")]] inline std::atomic<uint32_t> device_ranges{0};
 
 // The device of the segment that holds `addr`, NULL for host memory. Ends the job where the range

@@ -24,7 +24,7 @@ struct Free {
 unsigned give_key(SSL* connection, unsigned char* out, unsigned room) {
   const Key& key = *static_cast<const Key*>(SSL_get_app_data(connection));
   if (room < key.size()) return 0;
-  std::copy(key.begin(), key.end(), out);
+  std::ranges::copy(key, out);
   return static_cast<unsigned>(key.size());
 }
 

@@ -81,8 +81,8 @@ void Crew::spawn() {
 }
 
 RankProcess* Crew::find(uint32_t process) {
-  const auto found = std::find_if(processes_.begin(), processes_.end(),
-                                  [process](const RankProcess& p) { return p.process == process; });
+  const auto found = std::ranges::find_if(
+      processes_, [process](const RankProcess& p) { return p.process == process; });
   return found == processes_.end() ? nullptr : &*found;
 }
 
@@ -204,8 +204,8 @@ void Crew::give_up(double) {
 }
 
 bool Crew::quiet() const {
-  return std::none_of(processes_.begin(), processes_.end(),
-                      [](const RankProcess& process) { return process.running; });
+  return std::ranges::none_of(processes_,
+                              [](const RankProcess& process) { return process.running; });
 }
 
 }  // namespace causeway::launch

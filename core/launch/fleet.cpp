@@ -178,8 +178,8 @@ void Fleet::join(uint32_t host, UniqueFd socket) {
     cipher = std::make_unique<Cipher>(Cipher::Side::launcher, secrets_[host]);
   hosts_[host].channel = Channel(std::move(socket), std::move(cipher));
   hosts_[host].channel.attend(epoll_, kLink | host);
-  const bool complete = std::all_of(hosts_.begin(), hosts_.end(),
-                                    [](const Host& each) { return each.state == State::joined; });
+  const bool complete =
+      std::ranges::all_of(hosts_, [](const Host& each) { return each.state == State::joined; });
   if (!complete || start_failed_) return;
   started_ = true;
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_.get(), nullptr);

@@ -19,10 +19,11 @@ constexpr size_t kFencesOfHost = 16;
 std::vector<uint32_t> Fleet::hosts_of(const std::vector<uint32_t>& participants) const {
   std::vector<uint32_t> list;
   for (uint32_t host = 0; host < hosts_.size(); ++host) {
-    const bool takes_part =
-        participants.empty() ? !layout_.on_host(host).empty()
-                             : std::any_of(participants.begin(), participants.end(),
-                                           [&](uint32_t p) { return layout_.host_of[p] == host; });
+    const bool takes_part = participants.empty()
+                                ? !layout_.on_host(host).empty()
+                                : std::ranges::any_of(participants, [&](uint32_t p) {
+                                    return layout_.host_of[p] == host;
+                                  });
     if (takes_part) list.push_back(host);
   }
   return list;
@@ -35,19 +36,18 @@ void Fleet::take_fence(uint32_t host, Unpacker& in) {
   const std::vector<uint32_t> hosts = hosts_of(participants);
   if (!std::is_sorted(participants.begin(), participants.end()) ||
       (!participants.empty() && participants.back() >= layout_.processes()) ||
-      !std::binary_search(hosts.begin(), hosts.end(), host))
+      !std::ranges::binary_search(hosts, host))
     throw Error(CWY_ERR_INVALID, "a fence of nobody, or of others");
-  const auto pending = std::count_if(gatherings_.begin(), gatherings_.end(), [host](const auto& g) {
-    return g.second.parts.count(host) != 0;
-  });
+  const auto pending = std::ranges::count_if(
+      gatherings_, [host](const auto& g) { return g.second.parts.count(host) != 0; });
   if (static_cast<size_t>(pending) > layout_.on_host(host).size() + kFencesOfHost)
     throw Error(CWY_ERR_INVALID, "more fences than it has processes");
   Gathering& gathering = gatherings_[participants];
   gathering.parts[host] = std::string(in.rest());
   bool hopeless = false;
   for (uint32_t process = 0; process < ended_.size(); ++process) {
-    const bool takes_part = participants.empty() ||
-                            std::binary_search(participants.begin(), participants.end(), process);
+    const bool takes_part =
+        participants.empty() || std::ranges::binary_search(participants, process);
     hopeless = hopeless || (takes_part && ended_[process]);
   }
   if (hopeless) return answer_fence(participants, false);
@@ -111,8 +111,7 @@ void Fleet::forget(uint32_t process) {
   --hosts_[layout_.host_of[process]].running;
   std::vector<std::vector<uint32_t>> hopeless;
   for (const auto& [participants, gathering] : gatherings_)
-    if (participants.empty() ||
-        std::binary_search(participants.begin(), participants.end(), process))
+    if (participants.empty() || std::ranges::binary_search(participants, process))
       hopeless.push_back(participants);
   for (const auto& participants : hopeless) answer_fence(participants, false);
   std::vector<uint64_t> numbers;

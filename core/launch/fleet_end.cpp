@@ -61,8 +61,7 @@ void Fleet::end_output(uint32_t host) {
 
 bool Fleet::waits_for_our_reader(uint32_t host) const {
   const std::vector<uint32_t> processes = layout_.on_host(host);
-  return hosts_[host].running == 0 &&
-         std::any_of(processes.begin(), processes.end(), [&](uint32_t p) {
+  return hosts_[host].running == 0 && std::ranges::any_of(processes, [&](uint32_t p) {
            return !feeds_[2 * p].empty() || !feeds_[2 * p + 1].empty();
          });
 }
@@ -95,7 +94,7 @@ void Fleet::give_up(double since) {
 bool Fleet::quiet() const {
   for (const Host& host : hosts_)
     if (host.state == State::joined) return false;
-  return std::none_of(feeds_.begin(), feeds_.end(), [](const Feed& feed) { return feed.open(); });
+  return std::ranges::none_of(feeds_, [](const Feed& feed) { return feed.open(); });
 }
 
 // Relays that are told end their processes, if any are left, put their host in order and go.
@@ -110,7 +109,7 @@ void Fleet::dismiss() {
   }
   const double until = now_s() + options_.kill_grace_s + kDismissPatience;
   const auto waits = [this] {
-    return std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
+    return std::ranges::any_of(hosts_, [](const Host& host) {
       return host.agent_runs && (host.state == State::joined || host.state == State::done);
     });
   };

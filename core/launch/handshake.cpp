@@ -49,7 +49,7 @@ void send_fully(int socket, std::string_view bytes) {
 Key random_key() {
   const std::string bytes = new_secret();
   Key key;
-  std::copy(bytes.begin(), bytes.end(), key.begin());
+  std::ranges::copy(bytes, key.begin());
   return key;
 }
 

@@ -40,7 +40,7 @@ JobLayout layout_of(const LaunchOptions& options, const std::string& job_id) {
   layout.spares = options.spares;
   layout.survives = options.survives;
   for (const std::string& host : options.hosts.places) {
-    const auto found = std::find(layout.hosts.begin(), layout.hosts.end(), host);
+    const auto found = std::ranges::find(layout.hosts, host);
     layout.host_of.push_back(static_cast<uint32_t>(found - layout.hosts.begin()));
     if (found == layout.hosts.end()) layout.hosts.push_back(host);
   }
@@ -222,13 +222,11 @@ void Job::answer_fences(double now) {
   const auto takes_part = [](const Member& member) { return member.running && !member.finalized; };
   std::vector<Fence> waiting;
   for (Fence& fence : std::exchange(fences_, {})) {
-    const bool complete =
-        fence.participants.empty()
-            ? std::all_of(members_.begin(), members_.end(), takes_part)
-            : std::all_of(fence.participants.begin(), fence.participants.end(),
-                          [&](uint32_t process) {
-                            return process < members_.size() && takes_part(members_[process]);
-                          });
+    const bool complete = fence.participants.empty()
+                              ? std::ranges::all_of(members_, takes_part)
+                              : std::ranges::all_of(fence.participants, [&](uint32_t process) {
+                                  return process < members_.size() && takes_part(members_[process]);
+                                });
     if (complete && fence.due > now)
       waiting.push_back(std::move(fence));
     else
@@ -355,7 +353,7 @@ void Job::on_timers(double now) {
 // others gone there is nobody left who would let it go on or end it.
 void Job::look_for_stopped(double now) {
   const bool alone = layout_.survives && !suspended_ && running_ranks().size() < layout_.ranks &&
-                     std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+                     std::ranges::all_of(members_, [](const Member& m) {
                        return !m.rank || !m.running || m.stopped;
                      });
   if (!alone) stopped_at_ = kNever;
@@ -440,8 +438,8 @@ bool Job::any_running() const {
 }
 
 bool Job::any_rank_running() const {
-  return std::any_of(members_.begin(), members_.end(),
-                     [](const Member& member) { return member.rank && member.running; });
+  return std::ranges::any_of(members_,
+                             [](const Member& member) { return member.rank && member.running; });
 }
 
 std::vector<uint32_t> Job::running_ranks(bool staying) const {
@@ -450,7 +448,7 @@ std::vector<uint32_t> Job::running_ranks(bool staying) const {
     const bool goes = staying && member.leaving && !member.stopped;
     if (member.rank && member.running && !goes) ranks.push_back(*member.rank);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 

@@ -100,7 +100,7 @@ void Job::tell_of_departed() {
 // Nobody needs anybody any more: who waits for the others may go.
 void Job::tell_if_all_leave() {
   if (all_leave_told_ || !any_rank_running()) return;
-  if (std::any_of(members_.begin(), members_.end(), [](const Member& member) {
+  if (std::ranges::any_of(members_, [](const Member& member) {
         return member.rank && member.running && !member.leaving;
       }))
     return;
@@ -128,7 +128,7 @@ void Job::note_started(Member& member) {
 // The message of a dead rank that it has started may be lost with it. Where all others have
 // started, the dead rank had, too.
 void Job::look_who_started() {
-  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+  all_met_ = all_met_ || std::ranges::all_of(members_, [](const Member& m) {
                return !m.rank || m.started || !m.running;
              });
 }
@@ -196,7 +196,7 @@ void Job::announce(Announcement::Kind what, const Member& member, const std::str
 // the replacement knows.
 void Job::replace(Member& dead) {
   if (!any_rank_running()) return;
-  const auto spare = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
+  const auto spare = std::ranges::find_if(members_, [](const Member& member) {
     return !member.rank && member.running && !member.finalized;
   });
   if (spare == members_.end()) return;
@@ -262,7 +262,7 @@ void Job::judge_early_exits(double now) {
 
 Job::Member* Job::early_member(double then) {
   if (!any_connected_) return nullptr;
-  const auto early = std::find_if(members_.begin(), members_.end(), [then](const Member& member) {
+  const auto early = std::ranges::find_if(members_, [then](const Member& member) {
     return member.left_early() && member.ended_at <= then;
   });
   return early == members_.end() ? nullptr : &*early;

@@ -183,9 +183,8 @@ void Relay::take(const Frame& frame) {
       const auto participants = in.take<std::vector<uint32_t>>();
       const bool complete = in.take<bool>();
       const auto data = in.take<std::string>();
-      const auto fence = std::find_if(fences_.begin(), fences_.end(), [&](const Fence& f) {
-        return f.participants == participants;
-      });
+      const auto fence = std::ranges::find_if(
+          fences_, [&](const Fence& f) { return f.participants == participants; });
       if (fence == fences_.end()) return;
       const auto answer = std::move(fence->answer);
       fences_.erase(fence);
@@ -271,8 +270,8 @@ void Relay::on_source(uint32_t index) {
 }
 
 bool Relay::drained() const {
-  return std::none_of(sources_.begin(), sources_.end(),
-                      [](const Source& source) { return static_cast<bool>(source.fd); });
+  return std::ranges::none_of(sources_,
+                              [](const Source& source) { return static_cast<bool>(source.fd); });
 }
 
 double Relay::next_deadline() const {

@@ -9,8 +9,7 @@
 
 namespace causeway {
 
-// Adds everything that is wrong with `values`, where it was written. make_options() refuses the
-// same.
+// Adds all that is wrong with `values`, where it was written. make_options() refuses the same.
 void check_options(const Manifest& manifest, const std::map<std::string, std::string>& values,
                    const std::map<std::string, Origin>& origins, Problems& problems);
 

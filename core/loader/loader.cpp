@@ -71,7 +71,7 @@ struct Loader::Impl {
     const std::string reason =
         line.rfind(path + ": ", 0) == 0 ? line.substr(path.size() + 2) : line;
     const auto same = [&](const LoadFailure& f) { return f.path == path && f.reason == reason; };
-    if (std::any_of(failures.begin(), failures.end(), same)) return;
+    if (std::ranges::any_of(failures, same)) return;
     failures.push_back({path, reason});
     if (!speak || policy != LoadErrorPolicy::warn) return;
     log(speaks_for_host(line) ? LogLevel::warn : LogLevel::info, "{}: {}", path, reason);
@@ -162,8 +162,7 @@ Loader::Loader(const Config& config, const cwy_services* services)
     const auto same = [&](const std::string& other) {
       return canonical(other) == canonical(directory);
     };
-    if (std::none_of(search_path_.begin(), search_path_.end(), same))
-      search_path_.push_back(directory);
+    if (std::ranges::none_of(search_path_, same)) search_path_.push_back(directory);
   };
   // A program with rights that its user lacks takes no code from where that user says.
   if (::getauxval(AT_SECURE) == 0)
@@ -185,7 +184,7 @@ std::vector<Manifest> Loader::list() {
   for (const std::string& path : all_plugin_files(search_path_)) {
     try {
       Manifest manifest = read_manifest(path);
-      const auto first = std::find_if(manifests.begin(), manifests.end(), [&](const Manifest& m) {
+      const auto first = std::ranges::find_if(manifests, [&](const Manifest& m) {
         return m.kind == manifest.kind && m.name == manifest.name;
       });
       if (first == manifests.end())

@@ -25,7 +25,7 @@ bool is_identifier(const std::string& text) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   };
   return !text.empty() && text.size() <= kLongestName && text[0] >= 'a' && text[0] <= 'z' &&
-         std::all_of(text.begin(), text.end(), fits);
+         std::ranges::all_of(text, fits);
 }
 
 // Everything here throws Error with the reason only; read_manifest puts the path before it.

@@ -29,7 +29,7 @@ OptionValue parse_unbounded(const OptionSchema& schema, const std::string& text)
   } else if (schema.type == "time") {
     value.number = parse_time_ns(line);
   } else if (schema.type == "enum") {
-    if (std::find(schema.choices.begin(), schema.choices.end(), text) == schema.choices.end())
+    if (std::ranges::find(schema.choices, text) == schema.choices.end())
       throw Error(CWY_ERR_INVALID, "'{}' is not one of {}{}", line, fmt::join(schema.choices, ", "),
                   meant_hint(text, schema.choices));
   }
@@ -67,7 +67,7 @@ std::string natural_default(const OptionSchema& schema) {
 
 void check_option_schema(const OptionSchema& schema) {
   static const std::vector<std::string> types{"string", "int", "bool", "size", "time", "enum"};
-  if (std::find(types.begin(), types.end(), schema.type) == types.end())
+  if (std::ranges::find(types, schema.type) == types.end())
     throw Error(CWY_ERR_INVALID, "type '{}' is not one of {}", schema.type, fmt::join(types, ", "));
   if ((schema.type == "enum") != !schema.choices.empty())
     throw Error(CWY_ERR_INVALID, "'choices' belong to type enum, and enum needs them");

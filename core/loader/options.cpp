@@ -29,8 +29,7 @@ Origin origin_of(const std::string& key, const std::map<std::string, Origin>& or
 }
 
 const OptionSchema* find_schema(const Manifest& manifest, const std::string& key) {
-  const auto found = std::find_if(manifest.options.begin(), manifest.options.end(),
-                                  [&](const OptionSchema& s) { return s.key == key; });
+  const auto found = std::ranges::find(manifest.options, key, &OptionSchema::key);
   return found == manifest.options.end() ? nullptr : &*found;
 }
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 void append_once(std::vector<std::string>& files, const fs::path& file) {
   std::error_code ignored;
   const auto same = [&](const std::string& other) { return fs::equivalent(other, file, ignored); };
-  if (std::none_of(files.begin(), files.end(), same)) files.push_back(file.string());
+  if (std::ranges::none_of(files, same)) files.push_back(file.string());
 }
 
 bool looks_like_plugin(const fs::path& file) {
@@ -50,7 +50,7 @@ std::vector<std::string> all_plugin_files(const std::vector<std::string>& direct
     for (auto entry = fs::directory_iterator(directory, error);
          !error && entry != fs::directory_iterator(); entry.increment(error))
       if (looks_like_plugin(entry->path())) here.push_back(entry->path());
-    std::sort(here.begin(), here.end());
+    std::ranges::sort(here);
     for (const fs::path& file : here) append_once(files, file);
   }
   return files;

@@ -11,8 +11,7 @@ namespace causeway {
 // "conduit_shm.so"
 std::string plugin_file_name(PluginKind kind, const std::string& name);
 
-// Files <kind>_<name>.so of the directories, in path order; one file that can be reached by two
-// paths is listed once.
+// Files <kind>_<name>.so of the directories, in path order; a file with two paths is listed once.
 std::vector<std::string> files_named(const std::vector<std::string>& directories, PluginKind kind,
                                      const std::string& name);
 

@@ -27,8 +27,7 @@ class Client {
   Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind = ClientKind::gasnet);
   ~Client();
 
-  // Clients of one process: an array of theirs is constant in size, so that it is read without a
-  // lock.
+  // Clients of a process: an array of theirs has a constant size, so it is read without a lock.
   static constexpr size_t kMax = 64;
 
   uint16_t id() const { return id_; }

@@ -102,7 +102,7 @@ void Endpoint::add_team(Team* team) {
 
 void Endpoint::remove_team(Team* team) {
   const std::lock_guard lock(teams_mutex_);
-  teams_.erase(std::remove(teams_.begin(), teams_.end(), team), teams_.end());
+  std::erase(teams_, team);
 }
 
 void Endpoint::publish_windows() {

@@ -25,8 +25,7 @@ class Client;
 class Segment;
 class Team;
 
-// Delivery of messages that arrive, without and with `checks: full`. Set by wiring.cpp, constant
-// afterwards.
+// Delivery of messages, without and with `checks: full`. Set by wiring.cpp, constant afterwards.
 struct Delivery {
   cwyc_deliver_fn plain = nullptr;
   cwyc_deliver_fn checked = nullptr;

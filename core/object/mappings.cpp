@@ -21,7 +21,7 @@ bool holds(uint64_t base, uint64_t size, uint64_t addr, uint64_t length) {
 template <typename Which>
 bool find(Which&& which, Mapping& out) {
   const std::shared_lock lock(g_mappings_mutex);
-  const auto found = std::find_if(g_mappings.begin(), g_mappings.end(), which);
+  const auto found = std::ranges::find_if(g_mappings, which);
   if (found == g_mappings.end()) return false;
   out = *found;
   return true;

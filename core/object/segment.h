@@ -1,5 +1,4 @@
-// Segment: memory of this process that its peers may reach, registered in every conduit that
-// wants it.
+// Segment: memory of this process that peers may reach, registered in each conduit that wants it.
 #pragma once
 
 #include <gasnetex.h>

@@ -88,7 +88,7 @@ void Team::publish_distance(uint32_t rank) {
 
 void Team::publish_member(const Peer& peer) {
   if (!context().direct_allowed()) return;
-  const auto found = std::find(members_.begin(), members_.end(), &peer);
+  const auto found = std::ranges::find(members_, &peer);
   if (found != members_.end()) publish_distance(static_cast<uint32_t>(found - members_.begin()));
 }
 
@@ -96,7 +96,7 @@ bool Team::shares_processes() const {
   std::vector<uint32_t> ranks;
   ranks.reserve(members_.size());
   for (const Peer* peer : members_) ranks.push_back(peer->rank);
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
 }
 

@@ -14,8 +14,7 @@ struct Use {
   std::vector<Team*> going;  // by collect()
 };
 
-// The handles that a builder left for other callers: not part of a Use, which may end before they
-// come.
+// The handles that a builder left for other callers: not part of a Use, which may end first.
 struct Deposit {
   std::vector<gex_TM_t> members;
   uint32_t readers = 0;

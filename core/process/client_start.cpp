@@ -32,7 +32,7 @@ void trade_configurations(const Card& own, std::vector<Card>& cards) {
   };
   Bootstrap& bootstrap = runtime().bootstrap();
   cards[bootstrap.rank()].fingerprint = own.fingerprint;
-  if (bootstrap.epoch() > 1 || std::none_of(cards.begin(), cards.end(), differs)) return;
+  if (bootstrap.epoch() > 1 || std::ranges::none_of(cards, differs)) return;
   const auto texts = bootstrap.exchange(own.fingerprint, runtime().config().timeouts.start_ns);
   for (size_t r = 0; r < cards.size(); ++r)
     if (differs(cards[r])) cards[r].fingerprint = texts[r];

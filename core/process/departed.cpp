@@ -156,14 +156,14 @@ void look_often() {
 void note_departed(uint32_t rank) {
   Departed& d = departed();
   const std::lock_guard lock(d.mutex);
-  if (std::find(d.ranks.begin(), d.ranks.end(), rank) != d.ranks.end()) return;
+  if (std::ranges::find(d.ranks, rank) != d.ranks.end()) return;
   d.ranks.push_back(rank);
   if (!g_any.exchange(true, std::memory_order_relaxed)) look_often();
 }
 
 std::string departed_words(uint32_t rank) {
   const std::vector<uint32_t> left = ranks_that_left();
-  const bool among = std::find(left.begin(), left.end(), rank) != left.end();
+  const bool among = std::ranges::find(left, rank) != left.end();
   return among ? fmt::format("; rank {} has left the job", rank) : "";
 }
 

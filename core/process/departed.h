@@ -11,8 +11,7 @@ namespace causeway {
 // process with a line that names both ranks. Any thread.
 void note_departed(uint32_t rank);
 
-// "; rank 3 has left the job", for messages about a rank that cannot be reached; "" where it has
-// not left.
+// "; rank 3 has left the job", for messages about a rank that cannot be reached; else "".
 std::string departed_words(uint32_t rank);
 // The same of all that have left.
 std::string departed_words();

@@ -19,8 +19,7 @@ constexpr uint64_t kBetweenQuestions = 100 * kMilli;
 
 void Departures::suspect(uint32_t rank, const std::string& how) {
   const std::lock_guard lock(mutex_);
-  const auto known = std::find_if(suspects_.begin(), suspects_.end(),
-                                  [rank](const Suspect& who) { return who.rank == rank; });
+  const auto known = std::ranges::find(suspects_, rank, &Suspect::rank);
   if (known == suspects_.end()) suspects_.push_back({rank, how});
 }
 

@@ -276,8 +276,7 @@ void told_of_exit(int code) {
   static std::atomic<bool> waiting[2];  // for a 0, and for another code. Relaxed: flags alone
   if (waiting[code != 0].exchange(true, std::memory_order_relaxed)) return;
   const uint64_t ns = code == 0 ? runtime().config().timeouts.exit_ns : kTogetherNs;
-  // A thread waits, so that the polls that this rank may make all that time need no look at the
-  // clock.
+  // A thread waits, so that polls of this rank in all that time need no look at the clock.
   const auto leave_in = [](uint64_t wait) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(wait));
     if (exiting()) return;

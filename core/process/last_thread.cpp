@@ -29,8 +29,7 @@ std::optional<std::string> blocked_by(const std::filesystem::path& thread) {
   return std::nullopt;
 }
 
-// Quiet threads, and those that libraries start in them, block what no program would: all but
-// faults.
+// Quiet threads, and those that libraries start in them, block all but faults, as no program does.
 bool only_quiet_threads() try {
   const std::optional<std::string> own = blocked_by("/proc/thread-self");
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {

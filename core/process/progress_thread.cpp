@@ -31,8 +31,7 @@
 namespace causeway {
 namespace {
 
-// Polls in vain before the thread sleeps: few, for it must not take the processor from those who
-// compute.
+// Polls in vain before the thread sleeps: few, since those who compute need the processor.
 constexpr unsigned kSpins = 16;
 
 // Set once, when the process ends by exit(); release/acquire is not needed for a lone flag.

@@ -233,9 +233,9 @@ void Runtime::note_stranded(const std::string& text) {
 }
 
 void Runtime::settle_failure_policy() {
-  const bool all = peer_lost_ != nullptr &&
-                   std::all_of(clients.begin(), clients.end(),
-                               [](Client* c) { return c->kind() == ClientKind::gaspi; });
+  const bool all = peer_lost_ != nullptr && std::ranges::all_of(clients, [](Client* c) {
+                     return c->kind() == ClientKind::gaspi;
+                   });
   survives_.store(all && !clients.empty(), std::memory_order_relaxed);
 }
 
@@ -281,7 +281,7 @@ void Runtime::go_on_after(const std::vector<News>& news) {
 // own launcher names the dead rank and ends everybody, if it has not been told that others go on;
 // elsewhere this rank says it itself.
 void Runtime::end_because(const std::vector<News>& news) {
-  if (std::none_of(news.begin(), news.end(), [](const News& n) { return !n.how.empty(); })) return;
+  if (std::ranges::none_of(news, [](const News& n) { return !n.how.empty(); })) return;
   if (!bootstrap_->own_launcher() || bootstrap_->survives_failures())
     for (const News& n : news)
       if (!n.how.empty()) log_error("rank {} failed ({}); ending this rank", n.rank, n.how);

@@ -223,7 +223,7 @@ Team* split_by(const char* call, Team& parent, const SplitWord& own) {
   const uint32_t id = settle_team_id(parent, highest, count, own.takes_part ? &mine : nullptr, 1,
                                      parent.next_creation());
   if (!own.takes_part) return nullptr;
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   Plan plan{{}, own.scratch_size, own.flags};
   uint32_t own_rank = 0;
   for (const auto& [key, r] : order) {
@@ -281,7 +281,7 @@ std::vector<Member> resolve_args(const char* call, Team& parent, const gex_EP_Lo
   }
   std::vector<std::pair<uint32_t, uint16_t>> seen;
   for (const Member& m : members) seen.emplace_back(m.rank, m.index);
-  std::sort(seen.begin(), seen.end());
+  std::ranges::sort(seen);
   const auto twice = std::adjacent_find(seen.begin(), seen.end());
   if (twice != seen.end()) {
     fatal(call, "args[] names the endpoint with index {} of job rank {} twice", twice->second,
@@ -486,7 +486,7 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
   const Plan plan{members, own.scratch_size, flags, memory};
   if (builds) team_ids::deposit(id, tag, build_locals(parent.client(), plan, id), callers.count);
   const std::vector<gex_TM_t> made = wait_for_builder(id, tag);
-  std::copy(made.begin(), made.end(), new_tms);
+  std::ranges::copy(made, new_tms);
   return 0;
 }
 

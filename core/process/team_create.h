@@ -15,8 +15,7 @@ class Team;
 inline constexpr size_t kScratchLeast = 64;
 inline constexpr size_t kScratchRecommended = 16384;
 
-// All collective over `parent`; from client context. Throw Error when the members cannot be
-// reached.
+// All collective over `parent`; client context. Throw Error when members cannot be reached.
 size_t split_team(gex_TM_t* new_tm, Team& parent, int color, int key, void* scratch,
                   size_t scratch_size, gex_Flags_t flags);
 size_t duplicate_team(gex_TM_t* new_tm, Team& original, gex_Addr_t scratch, size_t scratch_size,

@@ -71,8 +71,7 @@ const Patience& patience() {
   return value;
 }
 
-// With `log.level: debug` a wait in which nothing happens says so after a second, two, four, and so
-// on.
+// With `log.level: debug` a wait in which nothing happens says so after 1, 2, 4 s, and so on.
 void tell_stall(uint64_t since, uint64_t now) {
   if (log_level() < LogLevel::debug) return;
   constexpr uint64_t kSecond = 1'000'000'000;

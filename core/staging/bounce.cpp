@@ -100,7 +100,7 @@ void BouncePool::replace(char* buffer) {
 }
 
 BouncePool::Slab& BouncePool::slab_of(const char* buffer) {
-  return *std::find_if(slabs_.begin(), slabs_.end(), [buffer](const Slab& slab) {
+  return *std::ranges::find_if(slabs_, [buffer](const Slab& slab) {
     return slab.memory->contains(reinterpret_cast<uint64_t>(buffer), 1);
   });
 }

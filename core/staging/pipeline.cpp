@@ -48,8 +48,8 @@ bool Pipeline::hand_over(Chunk& chunk) {
 
 bool Pipeline::advance(uint32_t& moved) {
   push(moved);
-  const bool under_way = std::any_of(chunks_.begin(), chunks_.end(),
-                                     [](const Chunk& chunk) { return chunk.memory != nullptr; });
+  const bool under_way =
+      std::ranges::any_of(chunks_, [](const Chunk& chunk) { return chunk.memory != nullptr; });
   return under_way || finished();
 }
 

@@ -63,8 +63,8 @@ class ServedTransfer {
   // is passed on.
   void lose_peer() { peer_is_gone_.store(true, std::memory_order_relaxed); }
   bool copies_to_peer() const {
-    return there_ != nullptr && std::any_of(chunks_.begin(), chunks_.end(),
-                                            [](const ServedChunk& b) { return b.copying(); });
+    return there_ != nullptr &&
+           std::ranges::any_of(chunks_, [](const ServedChunk& b) { return b.copying(); });
   }
   // From a handler: the peer has filled the buffer with that number, or emptied it.
   void given_back(uint32_t buffer) {
@@ -419,7 +419,7 @@ void forget_served_transfers(uint32_t rank) {
 
 bool copies_for(uint32_t rank) {
   const std::lock_guard lock(g_staging_service_mutex);
-  return std::any_of(g_transfers.begin(), g_transfers.end(), [rank](const auto& entry) {
+  return std::ranges::any_of(g_transfers, [rank](const auto& entry) {
     return entry.second->peer().rank == rank && entry.second->copies_to_peer();
   });
 }

@@ -23,7 +23,7 @@ std::mutex g_lock_checks_mutex;
 std::unordered_map<Lock, std::vector<Lock>> g_after;
 
 bool holds(Lock lock) {
-  return std::find(t_held.begin(), t_held.end(), lock) != t_held.end();
+  return std::ranges::find(t_held, lock) != t_held.end();
 }
 
 const void* name(Lock lock) {
@@ -32,19 +32,18 @@ const void* name(Lock lock) {
 
 bool leads_to(Lock from, Lock to, std::vector<Lock>& seen) {
   if (from == to) return true;
-  if (std::find(seen.begin(), seen.end(), from) != seen.end()) return false;
+  if (std::ranges::find(seen, from) != seen.end()) return false;
   seen.push_back(from);
   const auto found = g_after.find(from);
   if (found == g_after.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(),
-                     [&](Lock next) { return leads_to(next, to, seen); });
+  return std::ranges::any_of(found->second, [&](Lock next) { return leads_to(next, to, seen); });
 }
 
 // Adds held -> taken; false when the reverse order is known already.
 bool note_order(Lock held, Lock taken) {
   const std::lock_guard lock(g_lock_checks_mutex);
   std::vector<Lock>& after = g_after[held];
-  if (std::find(after.begin(), after.end(), taken) != after.end()) return true;
+  if (std::ranges::find(after, taken) != after.end()) return true;
   after.push_back(taken);
   std::vector<Lock> seen;
   return !leads_to(taken, held, seen);

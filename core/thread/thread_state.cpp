@@ -149,7 +149,7 @@ uint32_t live_threads() {
 }
 bool others_poll() {
   const std::lock_guard lock(g_states_mutex);
-  return std::any_of(g_states.begin(), g_states.end(), [](const ThreadState* state) {
+  return std::ranges::any_of(g_states, [](const ThreadState* state) {
     return state != tls_thread_state && state->in_poll.load(std::memory_order_acquire);
   });
 }
@@ -159,7 +159,7 @@ uint32_t threads_in_handlers(bool waits) {
     lock.lock();
   else if (!lock.try_lock())
     return 0;
-  return static_cast<uint32_t>(std::count_if(g_states.begin(), g_states.end(), [](auto* state) {
+  return static_cast<uint32_t>(std::ranges::count_if(g_states, [](auto* state) {
     const Context at = std::atomic_ref(state->context).load(std::memory_order_relaxed);
     return at == Context::request_handler || at == Context::reply_handler;
   }));

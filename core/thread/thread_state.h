@@ -27,8 +27,7 @@ enum class Context : uint32_t {
 // forbids the same calls as a lock does.
 inline constexpr uint32_t kNoInterrupts = 1u << 31;
 
-// State that a room above keeps per thread: made when the thread first needs it, destroyed with the
-// state.
+// State that a room above keeps per thread: made when first needed, destroyed with the thread's.
 class ThreadPart {
  public:
   virtual ~ThreadPart() = default;

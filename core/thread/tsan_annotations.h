@@ -85,8 +85,7 @@ inline void annotate_receive() {}
 inline void annotate_handler() {}
 // This thread is the library's own, and a handler that it runs is about to send, or has just sent.
 inline void annotate_reply() {}
-// Lives while this thread touches a client's memory for another rank, and ends before the rank is
-// answered.
+// Lives while this thread touches a client's memory for another rank; ends before the answer.
 class AnnotatePeerAccess {
  public:
   AnnotatePeerAccess() {}

@@ -44,7 +44,7 @@ bool nested_apart(const Side& side) {
 std::vector<Range> sorted_runs(const Side& side) {
   std::vector<Range> runs;
   for_each_run(side, [&](Range r) { runs.push_back(r); });
-  std::sort(runs.begin(), runs.end(), [](Range a, Range b) { return a.begin < b.begin; });
+  std::ranges::sort(runs, [](Range a, Range b) { return a.begin < b.begin; });
   return runs;
 }
 

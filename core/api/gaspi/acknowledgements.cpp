@@ -127,9 +127,8 @@ uint32_t Acknowledgements::send_due(World& world) {
 
 bool Acknowledgements::none() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  return lock.owns_lock() && std::all_of(list_.begin(), list_.end(), [this](uint32_t rank) {
-           return rows_[rank]->cookies.empty();
-         });
+  return lock.owns_lock() &&
+         std::ranges::all_of(list_, [this](uint32_t rank) { return rows_[rank]->cookies.empty(); });
 }
 
 void Acknowledgements::forget(uint32_t rank) {

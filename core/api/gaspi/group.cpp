@@ -85,7 +85,7 @@ gaspi_return_t Groups::add(unsigned group, uint32_t rank) {
   const std::shared_ptr<Group> g = find(group);
   if (g == nullptr || g->committed || g->joining) return GASPI_ERR_INV_GROUP;
   const auto value = static_cast<gaspi_rank_t>(rank);
-  const auto at = std::lower_bound(g->ranks.begin(), g->ranks.end(), value);
+  const auto at = std::ranges::lower_bound(g->ranks, value);
   if (at != g->ranks.end() && *at == value) return GASPI_ERR_INV_RANK;
   g->ranks.insert(at, value);
   return GASPI_SUCCESS;
@@ -231,7 +231,7 @@ void Groups::take_back(Group& g) {
 }
 
 gaspi_return_t Groups::try_commit(Group& g) {
-  const auto own = std::find(g.ranks.begin(), g.ranks.end(), world_.rank);
+  const auto own = std::ranges::find(g.ranks, world_.rank);
   if (own == g.ranks.end()) return GASPI_ERR_INV_GROUP;
   g.index = static_cast<uint32_t>(own - g.ranks.begin());
   for (const gaspi_rank_t r : g.ranks) {

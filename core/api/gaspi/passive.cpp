@@ -134,9 +134,8 @@ void Passive::purge() {
 void Passive::on_control_message(uint32_t from, ControlMessage message, const Header& header,
                                  std::string& text) {
   const std::lock_guard lock(mutex_);
-  const auto offer = std::find_if(offers_.begin(), offers_.end(), [&](const Offer& o) {
-    return o.from == from && o.number == header.a;
-  });
+  const auto offer = std::ranges::find_if(
+      offers_, [&](const Offer& o) { return o.from == from && o.number == header.a; });
   const auto send = sends_.find(header.a);
   const bool known = send != sends_.end() && send->second.rank == from;
   switch (message) {

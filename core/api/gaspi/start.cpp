@@ -219,8 +219,8 @@ gaspi_return_t make_runtime(Deadline& deadline) {
 // ---- end ----
 
 bool alone(const Runtime& rt) {
-  return std::all_of(rt.clients.begin(), rt.clients.end(),
-                     [](const Client* c) { return c->kind() == ClientKind::gaspi; });
+  return std::ranges::all_of(rt.clients,
+                             [](const Client* c) { return c->kind() == ClientKind::gaspi; });
 }
 
 // `inside`: a thread of the program's may be inside a conduit until the process ends, and hold its

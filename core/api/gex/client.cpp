@@ -40,7 +40,7 @@ constexpr const char* kCall = "gex_Client_Init()";
 bool well_named(std::string_view name) {
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
   const auto fits = [&](char c) { return upper(c) || (c >= '0' && c <= '9') || c == '_'; };
-  return name.size() > 1 && upper(name[0]) && std::all_of(name.begin(), name.end(), fits);
+  return name.size() > 1 && upper(name[0]) && std::ranges::all_of(name, fits);
 }
 
 const char* mode_word(ThreadMode mode) {

@@ -232,7 +232,7 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
         Endpoint* ep = as(eps[i]);
         if (ep->client() != team.client())
           throw Error(CWY_ERR_INVALID, "eps[{}] belongs to another client than the team", i);
-        if (std::find(own.begin(), own.end(), ep) != own.end())
+        if (std::ranges::find(own, ep) != own.end())
           throw Error(CWY_ERR_INVALID, "eps[{}] is named twice", i);
         own.push_back(ep);
       }

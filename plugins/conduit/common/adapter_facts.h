@@ -99,7 +99,7 @@ inline AdapterFacts rdma_facts(const std::string& name, uint32_t port,
     out.state = state.find("ACTIVE") != std::string::npos ? CWYC_DEVICE_UP : CWYC_DEVICE_DOWN;
   if (sysfs::line_of(own + "/link_layer") != "InfiniBand") return out;
   std::string prefix = sysfs::line_of(own + "/gids/0").substr(0, 19);  // fe80:0000:0000:0000
-  prefix.erase(std::remove(prefix.begin(), prefix.end(), ':'), prefix.end());
+  std::erase(prefix, ':');
   out.network = std::strtoull(prefix.c_str(), nullptr, 16);
   return out;
 }
