@@ -41,6 +41,14 @@ class Bench {
         REQUIRE(gaspi_allreduce(&one, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_DOUBLE, GASPI_GROUP_ALL,
                                 GASPI_BLOCK));
       });
+    if (pair_.wants("gaspi.passive.64"))
+      collective("gaspi.passive.64", [this] {
+        gaspi_rank_t from = 0;
+        if (pair_.is_first())
+          REQUIRE(gaspi_passive_send(0, 0, 1, 64, GASPI_BLOCK));
+        else
+          REQUIRE(gaspi_passive_receive(0, 0, &from, 64, GASPI_BLOCK));
+      });
     pair_.leave();
   }
 
