@@ -107,8 +107,7 @@ class Bootstrap {
   // foreign launcher that kills the caller; otherwise returns.
   virtual void abort(int status, const std::string& line) = 0;
 
-  // The last word of a rank that has left: the job's status that it asked for, or nothing when it
-  // left alone.
+  // The last word of a rank that has left: the job's status it asked for; nothing: it left alone.
   struct Goodbye {
     std::optional<int> code;
   };

@@ -18,8 +18,7 @@ std::optional<uint32_t> ranks_of_arguments();
 // GASNET_SPAWNFN, or a list of hosts, asks for ranks that are not all children of this process.
 bool own_start_is_elsewhere();
 
-// Becomes `amudprun`, which starts this program with its other arguments. Throws Error where there
-// is none.
+// Becomes `amudprun`, which starts the program with the other arguments. Throws Error without it.
 [[noreturn]] void become_launcher(uint32_t ranks);
 
 // In a rank: the client's arguments are those behind the number.

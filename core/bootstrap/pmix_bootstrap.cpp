@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -14,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/quiet_thread.h"
+#include "base/regular_file.h"
+#include "bootstrap/card_table.h"
 #include "bootstrap/stand_in_directory.h"
 #include "spawn/job_id.h"
 #include "spawn/job_words.h"
@@ -39,35 +40,6 @@ std::chrono::nanoseconds limit_of(uint64_t timeout_ns) {
   return std::chrono::nanoseconds(std::min(timeout_ns, kLongestWait));
 }
 
-// Cards one after the other, each behind its length.
-std::string pack_table(const std::vector<std::string>& cards) {
-  std::string table;
-  for (const std::string& card : cards) {
-    const uint64_t length = card.size();
-    table.append(reinterpret_cast<const char*>(&length), sizeof length);
-    table += card;
-  }
-  return table;
-}
-
-std::vector<std::string> unpack_table(const std::string& table, size_t count) {
-  std::vector<std::string> cards;
-  size_t at = 0;
-  while (cards.size() < count) {
-    uint64_t length = 0;
-    if (table.size() - at < sizeof length) break;
-    std::memcpy(&length, table.data() + at, sizeof length);
-    at += sizeof length;
-    if (table.size() - at < length) break;
-    cards.push_back(table.substr(at, length));
-    at += length;
-  }
-  if (cards.size() != count || at != table.size())
-    throw Error(CWY_ERR_INVALID, "rank 0's table of cards is damaged ({} of {} cards)",
-                cards.size(), count);
-  return cards;
-}
-
 std::string environment(const char* name) {
   const char* value = ::secure_getenv(name);
   return value == nullptr ? "" : value;
@@ -78,8 +50,7 @@ struct Release {
 };
 using Value = std::unique_ptr<pmix_value_t, Release>;
 
-// What `proc` has under a key, or why there is nothing. `how`: PMIX_OPTIONAL, PMIX_IMMEDIATE, or
-// nullptr.
+// What `proc` has under a key, or why not. `how`: PMIX_OPTIONAL, PMIX_IMMEDIATE, or nullptr.
 std::pair<Value, pmix_status_t> ask_now(const pmix_proc_t& proc, const char* key, const char* how) {
   pmix_info_t info;
   const bool yes = true;
@@ -215,18 +186,19 @@ void PmixBootstrap::find_ranks() {
   if (spare_) rank_ = size_;
 }
 
-// A text that the launcher says without being asked again: a foreign server that does not know the
-// key is not made to look for it.
-std::string PmixBootstrap::text_of_self(const char* key) const {
-  return text_in(ask_now(self_, key, PMIX_OPTIONAL).first);
-}
-
+// Only what the launcher says without being asked again: a foreign server that does not know the
+// key is not made to look for it. Every rank of a job finds the same, whatever its environment is.
 void PmixBootstrap::find_host() {
-  host_id_ = text_of_self(PMIX_NODEID);
+  const auto said = [](const pmix_proc_t& proc, const char* key) {
+    return text_in(ask_now(proc, key, PMIX_OPTIONAL).first);
+  };
+  host_id_ = said(whole_job(), kHostKey);
+  own_server_ = !host_id_.empty();
+  if (!own_server_) host_id_ = said(self_, PMIX_NODEID);
   const std::string job = environment(kJobVariable);
   if (own_launcher_) hosts_ = number_of_job(job, "hosts").value_or(1);
   // One host keeps the system's name: so do rules of configurations that were written for it.
-  if (hosts_ > 1) host_name_ = text_of_self(PMIX_HOSTNAME);
+  if (hosts_ > 1) host_name_ = said(whole_job(), kHostNameKey);
 }
 
 // PMIX_LOCAL_PEERS is a comma-delimited list of PMIx ranks. A launcher that does not give it leaves
@@ -241,8 +213,7 @@ void PmixBootstrap::find_local_ranks() {
   local_ranks_.assign(ranks.begin(), ranks.end());
 }
 
-// The processes that take part in a fence: the ranks. PMIx's wildcard for the whole namespace would
-// include spares.
+// The members of a fence: the ranks. PMIx's wildcard for the whole namespace includes spares.
 std::vector<pmix_proc_t> PmixBootstrap::members() const {
   std::vector<pmix_proc_t> procs;
   if (processes_ == size_) return {whole_job()};
@@ -290,25 +261,41 @@ std::string PmixBootstrap::job_key(uint64_t timeout_ns) {
   return fetch(0, kJobKey, timeout_ns);
 }
 
+// Every get is a round trip through one server thread, and PMIx keeps what it got. So one rank
+// collects and hands out one table: of each host, as a file of the session, where the server is
+// ours; else rank 0, by publishing it, as is done where no file can be.
 std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
   if (epoch_ > 1) return gather_cards(card, timeout_ns);
   const auto begin = std::chrono::steady_clock::now();
-  const std::string key = fmt::format("causeway.card.{}", exchanges_);
-  const std::string table_key = fmt::format("causeway.table.{}", exchanges_++);
+  const std::string key = fmt::format("causeway.card.{}", exchanges_++);
   publish({{key, card}});
   fence_collecting(true, timeout_ns, key);
-  std::vector<std::string> cards(size());
-  if (size() <= kFetchEach || rank_ == 0)
+  const auto fetch_each = [&] {
+    std::vector<std::string> cards(size());
     for (uint32_t rank = 0; rank < size(); ++rank)
       cards[rank] = rank == rank_ ? card : fetch(rank, key, timeout_ns);
-  if (size() <= kFetchEach) return cards;
-  // Every get is a round trip through one server thread: ranks squared of them take seconds from
-  // a hundred ranks on. So rank 0 collects, and the others get the table from it.
-  if (rank_ == 0) publish({{table_key, pack_table(cards)}});
+    return cards;
+  };
+  if (size() <= kFetchEach) return fetch_each();
+  const uint32_t collector = own_server_ ? local_ranks_.front() : 0;
+  const std::string table_key = key + ".all";
+  const std::string file = session_dir_.empty() ? "" : session_dir_ + '/' + table_key;
+  std::vector<std::string> cards;
+  if (rank_ == collector) {
+    cards = fetch_each();
+    const std::string table = pack_table(cards);
+    if (!keep_table(file, table)) publish({{table_key, table}});
+  }
   const auto spent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
-  const uint64_t used = std::min(timeout_ns, static_cast<uint64_t>(spent));
-  fence_collecting(true, timeout_ns - used, key);
-  return rank_ == 0 ? cards : unpack_table(fetch(0, table_key, timeout_ns - used), size());
+  const uint64_t left = timeout_ns - std::min(timeout_ns, static_cast<uint64_t>(spent));
+  fence_collecting(!own_server_, left, key);
+  if (rank_ == collector) return cards;
+  std::string why;
+  if (const auto table = read_regular_file(file, SIZE_MAX, why))
+    return unpack_table(*table, size());
+  if (!own_server_) return unpack_table(fetch(collector, table_key, left), size());
+  const auto table = get_card(collector, table_key);
+  return table ? unpack_table(table->substr(1), size()) : fetch_each();
 }
 
 // The answer is waited for, so that a rank that fails later fails after the launcher knows. PMIx
@@ -418,11 +405,9 @@ std::optional<Bootstrap::Place> PmixBootstrap::wait_for_place(uint64_t timeout_n
   rank_ = place->first;
   epoch_ = place->second;
   spare_ = false;
-  if (std::find(local_ranks_.begin(), local_ranks_.end(), rank_) == local_ranks_.end())
-    local_ranks_.push_back(rank_);
-  local_ranks_.erase(std::remove(local_ranks_.begin(), local_ranks_.end(), size_),
-                     local_ranks_.end());
-  std::sort(local_ranks_.begin(), local_ranks_.end());
+  if (std::ranges::find(local_ranks_, rank_) == local_ranks_.end()) local_ranks_.push_back(rank_);
+  std::erase(local_ranks_, size_);
+  std::ranges::sort(local_ranks_);
   return Place{rank_, epoch_};
 }
 
@@ -481,8 +466,7 @@ std::string PmixBootstrap::missing_ranks(const std::string& key) {
   for (uint32_t rank = 0; rank < size(); ++rank) {
     if (rank == rank_ || get_card(rank, key)) continue;
     missing.insert(rank);
-    if (!std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank))
-      asked[rank] = ask_card(rank, key, kAskFor);
+    if (!std::ranges::binary_search(local_ranks_, rank)) asked[rank] = ask_card(rank, key, kAskFor);
   }
   const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kAskFor);
   for (auto& [rank, future] : asked)

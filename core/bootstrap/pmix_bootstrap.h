@@ -69,7 +69,6 @@ class PmixBootstrap final : public Bootstrap {
   void find_local_ranks();
   void find_host();
   pmix_proc_t whole_job() const;
-  std::string text_of_self(const char* key) const;
   std::vector<std::string> gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
   static void stop_listening();
@@ -92,7 +91,8 @@ class PmixBootstrap final : public Bootstrap {
 
   pmix_proc_t self_{};
   std::string job_id_, session_dir_;
-  bool own_launcher_ = false;
+  bool own_launcher_ = false;  // by the environment
+  bool own_server_ = false;    // by what it says
   bool joined_ = false;
   bool leaving_ = false;
   bool survives_ = false;

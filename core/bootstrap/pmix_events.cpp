@@ -90,7 +90,7 @@ void note_departed(const Listener& who, JobState& state, const Event& event) {
 void note_death(Listener& who, JobState& state, const Event& event, pmix_status_t code) {
   const bool of_job = PMIX_CHECK_NSPACE(event.affected->nspace, who.self.nspace) &&
                       event.affected->rank < who.processes;
-  const auto found = std::find(who.ranks.begin(), who.ranks.end(), event.affected->rank);
+  const auto found = std::ranges::find(who.ranks, event.affected->rank);
   if (of_job && found != who.ranks.end()) {
     // Our launcher will say how it died; the mere loss of its socket would come first.
     if (!(who.own_launcher && code == PMIX_ERR_LOST_CONNECTION))

@@ -68,7 +68,7 @@ std::future<std::optional<Bootstrap::Goodbye>> PmixBootstrap::goodbye_of(uint32_
   // A server may miss the goodbye of a local rank while a question waits there for it, if the rank
   // had published other keys before. So a local rank's goodbye is asked for without waiting, and
   // the caller asks again.
-  const bool local = std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank);
+  const bool local = std::ranges::binary_search(local_ranks_, rank);
   ask(rank, kGoodbye, local ? 0 : kAskRemote, [promise](const std::optional<std::string>& said) {
     if (!said) return promise->set_value(std::nullopt);
     Goodbye goodbye;
@@ -84,8 +84,7 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   joined_ = false;
   state_->stop();
   const std::string said = code ? std::to_string(*code) : std::string();
-  // The library waits without end where the program has closed its socket, or the server is
-  // stopped.
+  // The library waits for ever where the program has closed its socket, or the server is stopped.
   const auto failure = within(kFinalizeWithin, [said] {
     std::string problem;
     try {

@@ -71,13 +71,6 @@ pmix_proc_t make_proc(const std::string& nspace, pmix_rank_t rank) {
   return proc;
 }
 
-std::string take_regex(pmix_status_t status, char* regex, const char* what) {
-  check(status, what);
-  std::string text = regex;
-  std::free(regex);
-  return text;
-}
-
 std::vector<std::string> host_names(const JobLayout& layout) {
   if (!layout.hosts.empty()) return layout.hosts;
   char own_name[256] = "localhost";
@@ -143,7 +136,7 @@ struct PmixUpcalls {
       }
       report.participants.push_back(procs[i].rank);
     }
-    std::sort(report.participants.begin(), report.participants.end());
+    std::ranges::sort(report.participants);
     if (data != nullptr) report.data.assign(data, size);
     std::free(data);
     report.answer = [done, context, own = report.data](bool complete, const std::string* all) {
@@ -243,10 +236,6 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   // session holds no plugins.
   ::setenv("HWLOC_PLUGINS_PATH", directory.c_str(), 0);
 
-  // The short form that PMIx 4 has for lists of hosts overruns a buffer where a name is longer.
-  if (std::ranges::any_of(host_names(layout), [](auto& name) { return name.size() > 50; }))
-    ::setenv("PMIX_MCA_preg", "raw", 0);
-
   InfoList info(6);
   // Hosts go by the names of the host file: two of them may be one machine to the kernel.
   if (!layout.hosts.empty()) info.add_text(PMIX_HOSTNAME, layout.hosts[host].c_str());
@@ -269,20 +258,11 @@ std::string namespace_of(const JobLayout& layout) {
   return fmt::format("{}.{:02x}", layout.job_id, fmt::join(siphash(key, "PMIx"), ""));
 }
 
+// No map of hosts and ranks: every rank would keep 1.6 KB of each other one (PMIx 4.2).
 void register_job(const JobLayout& layout, const std::string& name, uint32_t host) {
   const std::vector<std::string> hosts = host_names(layout);
-  const std::string names = fmt::format("{}", fmt::join(hosts, ","));
-  std::string maps;
-  for (uint32_t i = 0; i < hosts.size(); ++i)
-    maps += (i == 0 ? "" : ";") + fmt::format("{}", fmt::join(layout.on_host(i), ","));
-  char* regex = nullptr;
-  const pmix_status_t nodes_status = PMIx_generate_regex(names.c_str(), &regex);
-  const std::string nodes = take_regex(nodes_status, regex, "describe the hosts");
-  const pmix_status_t ppn_status = PMIx_generate_ppn(maps.c_str(), &regex);
-  const std::string ppn = take_regex(ppn_status, regex, "describe the ranks");
   const std::vector<uint32_t> local = layout.on_host(host);
   const std::string peers = fmt::format("{}", fmt::join(local, ","));
-
   InfoList info(16);
   info.add_u32(PMIX_UNIV_SIZE, layout.processes());
   info.add_u32(PMIX_JOB_SIZE, layout.processes());
@@ -293,9 +273,16 @@ void register_job(const JobLayout& layout, const std::string& name, uint32_t hos
   info.add_u32(PMIX_JOB_NUM_APPS, 1);
   const pmix_rank_t leader = local.empty() ? 0 : local.front();
   info.add(PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
-  info.add_text(PMIX_NODE_MAP, nodes.c_str());
-  info.add_text(PMIX_PROC_MAP, ppn.c_str());
   info.add_text(PMIX_LOCAL_PEERS, peers.c_str());
+  info.add_text(kHostKey, std::to_string(host).c_str());
+  info.add_text(kHostNameKey, hosts[host].c_str());
+  // PMIx 4.2 refuses its clients where nothing is known of the last process.
+  InfoList last(2);
+  const pmix_rank_t last_rank = layout.processes() - 1;
+  last.add(PMIX_RANK, &last_rank, PMIX_PROC_RANK);
+  last.add_u32(PMIX_APPNUM, 0);
+  const pmix_data_array_t facts{PMIX_INFO, last.size(), last.data()};
+  info.add(PMIX_PROC_DATA, &facts, PMIX_DATA_ARRAY);
   info.add_text(PMIX_JOBID, layout.job_id.c_str());
   pmix_byte_object_t key{const_cast<char*>(layout.job_key.data()), layout.job_key.size()};
   info.add(kJobKey, &key, PMIX_BYTE_OBJECT);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "base/unique_fd.h"
 #include "base/waits.h"
 #include "object/endpoint.h"
+#include "spawn/limits.h"
 #include "thread/thread_state.h"
 
 namespace causeway {
@@ -33,8 +33,7 @@ constinit std::timed_mutex g_counting;
 // With room for so many peers. The descriptor stays open, for readers.
 StatusPage* make_page(uint32_t peers) {
   const size_t bytes = StatusPage::bytes(peers);
-  rlimit files{};  // this memory is one to the kernel, which would end the process with SIGXFSZ
-  if (::getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_cur < bytes) return nullptr;
+  if (!file_may_have(bytes)) return nullptr;
   UniqueFd fd(::memfd_create(StatusPage::kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return nullptr;
   // Readers need not fear that it becomes shorter.

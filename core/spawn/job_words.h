@@ -47,5 +47,8 @@ inline constexpr const char* kDeathVariable = "CAUSEWAY_ON_DEATH";
 
 // The job's key, of the whole job where our launcher gives it, else of rank 0.
 inline constexpr const char* kJobKey = "causeway.key";
+// This process's host, its number from 0 and its name: texts of the job, from our launcher.
+inline constexpr const char* kHostKey = "causeway.host";
+inline constexpr const char* kHostNameKey = "causeway.host_name";
 
 }  // namespace causeway

@@ -103,6 +103,10 @@ void demand_descriptors(size_t processes, size_t others) {
               processes, own + each * processes, *limit, *limit < own ? 0 : (*limit - own) / each);
 }
 
+bool file_may_have(size_t bytes) {
+  return limit_of(RLIMIT_FSIZE).value_or(bytes) >= bytes;
+}
+
 bool affinity_is_known() {
   std::array<unsigned long, 1024> mask;  // of more processors than Linux knows
   return ::secure_getenv("HWLOC_SYNTHETIC") != nullptr ||

@@ -17,6 +17,10 @@ void raise_descriptor_limit();
 // on another host, both ends of two pipes.
 void demand_descriptors(size_t processes, size_t others);
 
+// Whether a file of this process, or memory that is one to the kernel, may have so many bytes.
+// Beyond that it ends by SIGXFSZ.
+bool file_may_have(size_t bytes);
+
 // Whether the kernel says where this process may run. Where it does not, hwloc asks for ever.
 bool affinity_is_known();
 // Throws Error where it is not: PMIx starts with hwloc.

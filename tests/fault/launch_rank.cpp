@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
@@ -104,14 +105,15 @@ void meet_replacement() {
                   who));
 }
 
-void exchange() {
+// `mark` goes before each card, so that those of a second exchange differ.
+void exchange(const std::string& mark = "") {
   const auto begin = Clock::now();
-  const auto cards = g_boot->exchange(card_of(rank()), timeout_ns());
+  const auto cards = g_boot->exchange(mark + card_of(rank()), timeout_ns());
   g_boot->started();
   if (std::getenv("LAUNCH_RANK_TIMES") != nullptr)
     say(fmt::format("exchange {:.1f} ms", seconds_since(begin) * 1e3));
   for (uint32_t i = 0; i < g_boot->size(); ++i) {
-    if (cards[i] != card_of(i)) {
+    if (cards[i] != mark + card_of(i)) {
       say(fmt::format("rank {}: wrong card of {}: '{}'", rank(), i, cards[i]));
       std::_Exit(9);
     }
@@ -200,7 +202,9 @@ void perform(const std::string& word, const std::string& value) {
   const auto number = [&value] { return std::atof(value.c_str()); };
   if (word == "init") return init();
   if (word == "exchange") return exchange();
+  if (word == "again") return exchange("new ");
   if (word == "together") return together();
+  if (word == "heap") return say(fmt::format("rank {} heap {}", rank(), ::mallinfo2().uordblks));
   if (word == "fence") return g_boot->fence(timeout_ns());
   if (word == "place") return take_place();
   if (word == "meet") return meet_replacement();

@@ -324,6 +324,55 @@ TEST(Many, TwoHundredAndFiftySixRanks) {
   expect_clean(command);
 }
 
+// The bytes that the heap of the last rank has in use when it has all cards.
+long heap_of_last(int ranks) {
+  const std::string last = std::to_string(ranks - 1);
+  Command command(job(ranks, {"timeout=60", "init", "exchange", "fence", "@" + last + ":heap"}));
+  const Result result = command.run(90.0);
+  EXPECT_EQ(result.status, 0) << result.err;
+  const std::string words = "rank " + last + " heap ";
+  const size_t at = result.out.find(words);
+  EXPECT_NE(at, std::string::npos) << result.out;
+  return at == std::string::npos ? 0 : std::atol(result.out.c_str() + at + words.size());
+}
+
+// Would catch: job data of PMIx's, or the table of all cards, that every rank keeps for each other.
+TEST(Many, ARankKeepsLittleOfTheOthers) {
+  constexpr int kFew = 16, kMany = 80;
+  const long growth = (heap_of_last(kMany) - heap_of_last(kFew)) / (kMany - kFew);
+  std::cout << growth << " bytes for each further rank\n";
+  EXPECT_LT(growth, 256);
+}
+
+// Would catch: a second exchange that finds the cards of the first one.
+TEST(Many, ExchangeTwice) {
+  Command command(job(9, {"timeout=20", "init", "exchange", "again", "fence", "finalize"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(count(result.out, "of 9 has all cards"), 18u) << result.out;
+  expect_clean(command);
+}
+
+// Would catch: an exchange that needs the file of cards: where its name is taken, by a directory or
+// by a pipe that nobody reads; where no file may grow, which ends a process by SIGXFSZ; where one
+// rank does not know the session, be it one that reads the file or the one that writes it.
+TEST(Many, CardsComeWithoutTheirFile) {
+  const std::string name = " \"$CAUSEWAY_SESSION_DIR\"/causeway.card.0.all 2>/dev/null";
+  const std::string forgets = "unset CAUSEWAY_SESSION_DIR";
+  for (const std::string& before :
+       {"mkdir" + name, "mkfifo" + name, std::string("ulimit -f 0"),
+        "[ $PMIX_RANK = 3 ] && " + forgets, "[ $PMIX_RANK = 0 ] && " + forgets, forgets}) {
+    SCOPED_TRACE(before);
+    Command command({run_command(), "run", "-n", "9", "--", "sh", "-c", before + "; exec \"$@\"",
+                     "sh", rank_program(), "timeout=20", "init", "exchange", "again", "fence",
+                     "finalize"});
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(count(result.out, "of 9 has all cards"), 18u) << result.out << result.err;
+    expect_clean(command);
+  }
+}
+
 void start_many(int ranks, double limit_s) {
   Command command({run_command(), "run", "-n", std::to_string(ranks), "--", "echo", "here"});
   const Result result = command.run(limit_s);
