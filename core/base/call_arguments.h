@@ -38,7 +38,7 @@ inline void note_call(const char* call, const char* names, Arguments... argument
   if (__builtin_expect(g_checks, 0)) record_call(call, names, {call_argument(arguments)...});
 }
 
-// " (tm 0x55..., rank 2, ...)" of this thread's newest call of that name; "" if that is too old.
+// " (tm 0x55..., rank 2, ...)" of this thread's newest call of that name; "" if none is recent.
 std::string noted_arguments(const char* call);
 
 }  // namespace causeway

@@ -44,7 +44,7 @@ inline std::vector<std::string> unpack_table(const std::string& table, size_t co
 }
 
 // False, and nothing is left of it: it does not fit, or a container does not show the directory.
-// Whatever stands there under that name is neither waited for nor followed.
+// A pipe or link that stands under that name is neither waited for nor followed.
 inline bool keep_table(const std::string& file, const std::string& table) {
   if (!file_may_have(table.size())) return false;
   constexpr int kHow = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

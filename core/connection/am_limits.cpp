@@ -26,7 +26,7 @@ AmLimits on_both_cards(uint32_t rank, const std::string& conduit) {
   return least(on_card(context().rank(), conduit), on_card(rank, conduit));
 }
 
-// Limits of messages in one direction: every size up to one lies in a span whose conduit takes it.
+// Limits of messages one way: every size up to a limit lies in a span whose conduit takes it.
 AmLimits along(const Choice& choice, uint32_t rank) {
   const std::vector<SizeSpan>& spans = choice.of(OperationKind::am);
   const auto limit = [&](size_t AmLimits::*which) {

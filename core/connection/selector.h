@@ -97,7 +97,7 @@ struct Unreachable : Error {
   std::vector<Refusal> refused;
 };
 
-// Throws Unreachable listing every reason when nothing fits, or the rule does not allow it.
+// Throws Unreachable listing every reason when nothing fits, or the rule forbids what fits.
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer);
 
 // The largest message that a conduit of limit(conduit) bytes can take in every span up to it.

@@ -28,7 +28,7 @@ namespace {
 
 constexpr uint32_t kBudget = 64;
 
-// The table that polling walks: a flat array, so that a pass is one call per conduit alone.
+// The table that polling walks: a flat array, so that a pass is one call per conduit, no more.
 struct PollEntry {
   uint32_t (*progress)(cwyc_ep* ep, uint32_t budget, uint32_t lane);
   cwyc_ep* ep;  // what `progress` is called with

@@ -24,7 +24,7 @@ inline cwy_status emulated_transfer(cwyc_conn* conn, bool put, void* local, uint
              : emulated_get(conn, local, nullptr, raddr, nullptr, length, flags, op);
 }
 
-// Sends further pieces of operations that met back-pressure; from polls. Returns their number.
+// Sends further pieces of operations that met back-pressure; from polls only. Returns how many.
 uint32_t push_emulations();
 
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);

@@ -27,7 +27,7 @@ enum class Context : uint32_t {
 // forbids the same calls as a lock does.
 inline constexpr uint32_t kNoInterrupts = 1u << 31;
 
-// State that a room above keeps per thread: made when first needed, destroyed with the thread's.
+// State that a room above keeps per thread: made when first needed, destroyed with this.
 class ThreadPart {
  public:
   virtual ~ThreadPart() = default;
