@@ -75,6 +75,11 @@ std::string text_in(const Value& value) {
   return value && value->type == PMIX_UINT32 ? std::to_string(value->data.uint32) : "";
 }
 
+// What the server says without being asked again: a foreign one is not made to look for the key.
+std::string said_of(const pmix_proc_t& proc, const char* key) {
+  return text_in(ask_now(proc, key, PMIX_OPTIONAL).first);
+}
+
 // The connection to the server, as the environment names it ("...tcp4://127.0.0.1:41375").
 void send_to_server_promptly() {
   send_promptly([](int fd) {
@@ -106,20 +111,18 @@ void take_place(const std::string& directory, const std::string& process) {
 }  // namespace
 
 PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
-  // The server may name its own launcher only through the environment it gave this process.
   session_dir_ = environment("CAUSEWAY_SESSION_DIR");
   job_id_ = environment("PMIX_NAMESPACE");
   const std::string directory = session_dir_.substr(session_dir_.rfind('/') + 1);
   // A relay's directory has the number of its host behind the job's name, PMIx's name a secret.
   const std::string own = job_id_.substr(0, job_id_.find('.'));
-  own_launcher_ = !own.empty() && directory.substr(0, directory.find('.')) == own;
-  job_id_ = own_launcher_ ? own : job_id_.substr(0, 63);
-  if (own_launcher_) take_place(session_dir_, environment("PMIX_RANK"));
-  if (!own_launcher_) session_dir_.clear();
-  for (char& c : job_id_)
-    if (c <= ' ' || c > '~' || c == '/') c = '_';
+  if (own.empty() || directory.substr(0, directory.find('.')) != own) session_dir_.clear();
+  if (!session_dir_.empty()) take_place(session_dir_, environment("PMIX_RANK"));
   join(timeout_ns);
   find_ranks();
+  job_id_ = own_launcher_ ? own : job_id_.substr(0, 63);
+  for (char& c : job_id_)
+    if (c <= ' ' || c > '~' || c == '/') c = '_';
   find_local_ranks();
   find_host();
   state_ = std::make_shared<JobState>(size());
@@ -177,28 +180,22 @@ void PmixBootstrap::find_ranks() {
                 PMIx_Error_string(status));
   size_ = processes_ = size;
   rank_ = self_.rank;
+  // By what the server says: every rank finds the same, whatever its environment is.
+  const std::string said = said_of(whole_job(), kLayoutKey);
+  own_launcher_ = !said.empty();
   if (!own_launcher_) return;
-  const std::string said = environment(kJobVariable);
   const std::optional<uint32_t> ranks = number_of_job(said, "ranks");
   if (ranks && *ranks > 0 && *ranks <= size) size_ = *ranks;
   survives_ = said.find("on_failure=continue") != std::string::npos;
+  hosts_ = number_of_job(said, "hosts").value_or(1);
   spare_ = self_.rank >= size_;
   if (spare_) rank_ = size_;
 }
 
-// Only what the launcher says without being asked again: a foreign server that does not know the
-// key is not made to look for it. Every rank of a job finds the same, whatever its environment is.
 void PmixBootstrap::find_host() {
-  const auto said = [](const pmix_proc_t& proc, const char* key) {
-    return text_in(ask_now(proc, key, PMIX_OPTIONAL).first);
-  };
-  host_id_ = said(whole_job(), kHostKey);
-  own_server_ = !host_id_.empty();
-  if (!own_server_) host_id_ = said(self_, PMIX_NODEID);
-  const std::string job = environment(kJobVariable);
-  if (own_launcher_) hosts_ = number_of_job(job, "hosts").value_or(1);
+  host_id_ = own_launcher_ ? said_of(whole_job(), kHostKey) : said_of(self_, PMIX_NODEID);
   // One host keeps the system's name: so do rules of configurations that were written for it.
-  if (hosts_ > 1) host_name_ = said(whole_job(), kHostNameKey);
+  if (hosts_ > 1) host_name_ = said_of(whole_job(), kHostNameKey);
 }
 
 // PMIX_LOCAL_PEERS is a comma-delimited list of PMIx ranks. A launcher that does not give it leaves
@@ -277,7 +274,7 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
     return cards;
   };
   if (size() <= kFetchEach) return fetch_each();
-  const uint32_t collector = own_server_ ? local_ranks_.front() : 0;
+  const uint32_t collector = own_launcher_ ? local_ranks_.front() : 0;
   const std::string table_key = key + ".all";
   const std::string file = session_dir_.empty() ? "" : session_dir_ + '/' + table_key;
   std::vector<std::string> cards;
@@ -288,12 +285,12 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   }
   const auto spent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   const uint64_t left = timeout_ns - std::min(timeout_ns, static_cast<uint64_t>(spent));
-  fence_collecting(!own_server_, left, key);
+  fence_collecting(!own_launcher_, left, key);
   if (rank_ == collector) return cards;
   std::string why;
   if (const auto table = read_regular_file(file, SIZE_MAX, why))
     return unpack_table(*table, size());
-  if (!own_server_) return unpack_table(fetch(collector, table_key, left), size());
+  if (!own_launcher_) return unpack_table(fetch(collector, table_key, left), size());
   const auto table = get_card(collector, table_key);
   return table ? unpack_table(table->substr(1), size()) : fetch_each();
 }

@@ -91,8 +91,7 @@ class PmixBootstrap final : public Bootstrap {
 
   pmix_proc_t self_{};
   std::string job_id_, session_dir_;
-  bool own_launcher_ = false;  // by the environment
-  bool own_server_ = false;    // by what it says
+  bool own_launcher_ = false;
   bool joined_ = false;
   bool leaving_ = false;
   bool survives_ = false;

@@ -63,12 +63,6 @@ std::string tag_of(const JobLayout& layout, uint32_t process) {
   return fmt::format("spare {}", process - layout.ranks);
 }
 
-std::string job_variable(const JobLayout& layout) {
-  return fmt::format("{}=ranks={},spares={},on_failure={},hosts={}", kJobVariable, layout.ranks,
-                     layout.spares, layout.survives ? "continue" : "abort",
-                     std::max<size_t>(layout.hosts.size(), 1));
-}
-
 Crew::Crew(Plan plan, WorkforceEvents& events, int epoll)
     : plan_(std::move(plan)), events_(events), epoll_(epoll) {}
 
@@ -115,7 +109,7 @@ void Crew::start_server() {
     for (std::string& entry : server_->client_environment(process.process))
       environment.push_back(std::move(entry));
     environment.push_back("CAUSEWAY_SESSION_DIR=" + plan_.session_path);
-    environment.push_back(job_variable(plan_.layout));
+    environment.push_back(fmt::format("{}={}", kJobVariable, plan_.layout.words()));
     send_environment(process, environment);
     events_.on_started(process.process, process.pid);
   }

@@ -78,7 +78,4 @@ class Crew final : public Workforce {
 // The text in brackets before a process's lines.
 std::string tag_of(const JobLayout& layout, uint32_t process);
 
-// "ranks=4,spares=1,on_failure=continue,hosts=2": for the processes.
-std::string job_variable(const JobLayout& layout);
-
 }  // namespace causeway::launch

@@ -4,6 +4,9 @@
 // the start, then the spares. A spare that takes the place of a failed rank keeps its number.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +23,12 @@ struct JobLayout {
   std::vector<uint32_t> host_of;   // by process: index into hosts
 
   uint32_t processes() const { return ranks + spares; }
+
+  // As spawn/job_words.h has it.
+  std::string words() const {
+    return fmt::format("ranks={},spares={},on_failure={},hosts={}", ranks, spares,
+                       survives ? "continue" : "abort", std::max<size_t>(hosts.size(), 1));
+  }
 
   std::vector<uint32_t> on_host(uint32_t host) const {
     std::vector<uint32_t> list;

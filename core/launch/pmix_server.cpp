@@ -274,6 +274,7 @@ void register_job(const JobLayout& layout, const std::string& name, uint32_t hos
   const pmix_rank_t leader = local.empty() ? 0 : local.front();
   info.add(PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
   info.add_text(PMIX_LOCAL_PEERS, peers.c_str());
+  info.add_text(kLayoutKey, layout.words().c_str());
   info.add_text(kHostKey, std::to_string(host).c_str());
   info.add_text(kHostNameKey, hosts[host].c_str());
   // PMIx 4.2 refuses its clients where nothing is known of the last process.

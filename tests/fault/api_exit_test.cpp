@@ -283,6 +283,21 @@ TEST(Exit, EndsWhatItCannotFlush) {
   EXPECT_LT(result.seconds, 12 + kSoon);
 }
 
+// Would catch: a rank that does not find its launcher by what the server says, so that the others
+// wait for it in vain and end it.
+TEST(Exit, OfARankThatLacksTheLaunchersVariables) {
+  for (const char* odd : {"0", "2"}) {
+    const std::string forget =
+        "[ $PMIX_RANK = " + std::string(odd) + " ] && unset CAUSEWAY_SESSION_DIR CAUSEWAY_JOB; ";
+    const Result result = api_test::run_command({launch_test::run_command(), "run", "-n", "3", "--",
+                                                 "sh", "-c", forget + "exec \"$@\"", "sh",
+                                                 api_test::victim(), "depart", "all_zero"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_LT(result.seconds, kSoon);
+  }
+}
+
 // Repeated, because the news of an exit and the end of a process race.
 TEST(Exit, ManyTimes) {
   for (int i = 0; i < 10; ++i) {
