@@ -15,7 +15,6 @@
 #include "base/invariant.h"
 #include "connection/post_flags.h"
 #include "connection/word.h"
-#include "object/endpoint.h"
 #include "progress/retry_queue.h"
 
 namespace causeway {

@@ -5,7 +5,6 @@
 #include "am/internal.h"
 #include "am/send.h"
 #include "am/send_buffer.h"
-#include "object/endpoint.h"
 
 namespace causeway {
 namespace {

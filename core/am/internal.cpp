@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 
-#include "base/context.h"
 #include "base/error.h"
 #include "loader/one_line.h"
 #include "object/endpoint.h"

@@ -5,7 +5,6 @@
 #include "base/flags.h"
 #include "loader/one_line.h"
 #include "object/connect.h"
-#include "object/endpoint.h"
 #include "object/local.h"
 #include "object/team.h"
 

@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "atomics/mechanism.h"
 #include "atomics/names.h"

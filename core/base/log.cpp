@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/refusal.h"

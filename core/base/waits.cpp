@@ -5,7 +5,6 @@
 #include <atomic>
 #include <string_view>
 
-#include "base/clock.h"
 #include "base/log.h"
 
 namespace causeway {

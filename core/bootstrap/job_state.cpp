@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <utility>
-
 #include "base/quiet_thread.h"
 
 namespace causeway {

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "collective/arena.h"
 #include "collective/table.h"
 #include "collective/team_runs.h"
-#include "object/team.h"
 #include "progress/waiter.h"
 
 namespace causeway {

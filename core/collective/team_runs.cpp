@@ -12,7 +12,6 @@
 #include "collective/arena.h"
 #include "collective/domain.h"
 #include "collective/stream_copy.h"
-#include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
 #include "loader/one_line.h"

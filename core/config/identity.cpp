@@ -2,7 +2,6 @@
 
 #include <gasnetex.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 

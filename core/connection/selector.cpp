@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "config/peer_rules.h"
 #include "loader/one_line.h"

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
-#include "loader/loader.h"
 #include "loader/one_line.h"
 #include "loader/plugin_call.h"
 #include "loader/signal_keeper.h"

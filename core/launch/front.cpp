@@ -23,7 +23,6 @@
 #include "spawn/caller.h"
 #include "spawn/limits.h"
 #include "spawn/pipes.h"
-#include "spawn/signal_block.h"
 
 namespace causeway::launch {
 namespace {

@@ -1,7 +1,6 @@
 #include "launch/host_file.h"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <unordered_map>
 #include <unordered_set>

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <string>
 
 #include "base/unique_fd.h"
 #include "launch/clock.h"

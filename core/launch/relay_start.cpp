@@ -12,7 +12,6 @@
 #include "launch/addresses.h"
 #include "launch/clock.h"
 #include "launch/handshake.h"
-#include "launch/wire.h"
 
 namespace causeway::launch {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <causeway/operations.h>
 
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>

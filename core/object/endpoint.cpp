@@ -1,11 +1,7 @@
 #include "object/endpoint.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/context.h"
 #include "base/fatal.h"
-#include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
 #include "object/client.h"
 #include "object/connect.h"

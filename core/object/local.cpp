@@ -5,8 +5,6 @@
 #include "base/context.h"
 #include "base/fatal.h"
 #include "object/connect.h"
-#include "object/endpoint.h"
-#include "object/segment.h"
 #include "object/team.h"
 
 namespace causeway {

@@ -1,7 +1,6 @@
 #include "process/binding.h"
 
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "collective/exchange.h"
@@ -10,7 +9,6 @@
 #include "object/segment.h"
 #include "object/team.h"
 #include "process/report.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {

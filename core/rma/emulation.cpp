@@ -8,7 +8,6 @@
 #include "am/limits.h"
 #include "am/peer_memory.h"
 #include "base/context.h"
-#include "base/fatal.h"
 #include "base/invariant.h"
 #include "connection/post_flags.h"
 #include "kinds/places.h"

@@ -10,7 +10,6 @@
 #include "connection/post_flags.h"
 #include "connection/split.h"
 #include "progress/retry_queue.h"
-#include "rma/split_ops.h"
 #include "thread/first_failure.h"
 
 namespace causeway {

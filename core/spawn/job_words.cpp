@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
-#include <string>
 
 #include "base/unique_fd.h"
 

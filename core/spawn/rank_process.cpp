@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "spawn/limits.h"
 #include "spawn/pipes.h"
 
 namespace causeway {

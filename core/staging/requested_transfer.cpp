@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
-#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/segment.h"

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "base/context.h"

@@ -4,8 +4,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <mutex>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "vis/peer_completion.h"
 
-#include <cstddef>
 #include <cstring>
 
 #include "am/deliver.h"

@@ -5,7 +5,6 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 
 #include "base/error.h"

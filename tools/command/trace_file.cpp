@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
 #include "base/regular_file.h"
 #include "text.h"
 

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "am/arguments.h"
 #include "base/fatal.h"

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "am/arguments.h"

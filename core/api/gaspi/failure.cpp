@@ -1,5 +1,4 @@
 // A rank is lost: its state is corrupt, and everything under way with it ends.
-#include <algorithm>
 
 #include "api/gaspi/group.h"
 #include "api/gaspi/control_queue.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "api/gaspi/control_queue.h"
 #include "api/gaspi/world.h"

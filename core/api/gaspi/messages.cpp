@@ -9,7 +9,6 @@
 #include "api/gaspi/world.h"
 #include "base/log.h"
 #include "object/segment.h"
-#include "thread/tsan_annotations.h"
 
 namespace causeway::gaspi {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "am/internal.h"
 #include "api/gaspi/messages.h"
-#include "api/gaspi/stores.h"
 #include "base/error.h"
 #include "connection/post_once.h"
 #include "object/endpoint.h"

@@ -9,7 +9,6 @@
 #include "am/send.h"
 #include "api/export.h"
 #include "base/call_arguments.h"
-#include "base/fatal.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
 #include "object/local.h"

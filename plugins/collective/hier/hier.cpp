@@ -1,5 +1,4 @@
 // Collective plugin `hier`: algorithms for teams whose members share memory, all or some.
-#include <causeway/collective.h>
 
 #include "hier.h"
 #include "two_level.h"

@@ -5,9 +5,7 @@
 #include <causeway/conduit.h>
 #include <sched.h>
 
-#include <cstring>
 #include <memory>
-#include <string>
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"

@@ -1,8 +1,6 @@
 // Finding, joining and leaving a peer's endpoint.
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "../../common/guard.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "../../common/guard.h"
 #include "../../common/known_part.h"

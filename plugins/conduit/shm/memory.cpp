@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <utility>
 

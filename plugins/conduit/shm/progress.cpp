@@ -1,5 +1,4 @@
 // The receiving side: which senders there are, and delivering what they sent.
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 

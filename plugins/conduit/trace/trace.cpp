@@ -5,14 +5,12 @@
 #include <causeway/operations.h>
 
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"

@@ -1,10 +1,8 @@
 // Opening and closing a worker; what it can do; its counters.
 #include "endpoint.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <initializer_list>
 
 #include "../../common/known_part.h"
 #include "../common/ep_answers.h"

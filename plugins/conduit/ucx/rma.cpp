@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "endpoint.h"
 #include "services.h"
 
 namespace causeway::ucx {

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
 namespace causeway::ucx {
 

@@ -1,8 +1,6 @@
 // Counters, which are outside of the interface's freeze (causeway/experimental.h): memory that
 // arrivals raise, and puts that start when it has been raised far enough. The adapter looks at the
 // counters of such puts in each turn, as hardware does.
-#include <algorithm>
-#include <utility>
 
 #include "atomic.h"
 #include "conduit.h"

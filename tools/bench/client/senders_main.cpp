@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>

@@ -1,6 +1,5 @@
 // Puts, gets and fetch-adds of 8 bytes to the neighbour, beside stores, loads and `lock xadd`.
 
-#include <algorithm>
 #include <numeric>
 #include <random>
 
