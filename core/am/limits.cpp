@@ -57,7 +57,7 @@ AmLimits least_limits() {
   static const AmLimits limits = [] {
     AmLimits out{SIZE_MAX, SIZE_MAX};
     for (uint32_t r = 0; r < context().size(); ++r)
-      for (const auto& [conduit, theirs] : *context().job().card(r).am_limits)
+      for (const auto& [conduit, theirs] : context().job().kind(r).am_limits)
         out = least(out, theirs);
     return out;
   }();

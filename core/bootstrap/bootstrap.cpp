@@ -120,7 +120,7 @@ class SingletonBootstrap final : public Bootstrap {
   bool own_launcher() const override { return false; }
   std::vector<uint32_t> local_ranks() const override { return {0}; }
   std::string job_key(uint64_t) override { return new_secret(); }
-  std::vector<std::string> exchange(const std::string& card, uint64_t) override { return {card}; }
+  CardTable exchange(const std::string& card, uint64_t) override { return CardTable({card}); }
   void fence(uint64_t) override {}
   void on_death(std::function<void(uint32_t, const std::string&)>) override {}
   // There is no launcher to ask: the caller ends itself.

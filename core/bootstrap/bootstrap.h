@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/card_table.h"
+
 namespace causeway {
 
 class Bootstrap {
@@ -40,7 +42,7 @@ class Bootstrap {
   // Publishes this rank's card, waits until every rank has, and returns all cards by rank.
   // Collective. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`, naming the ranks missing where
   // that is known; CWY_ERR_PEER_FAILED when a rank died meanwhile.
-  virtual std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) = 0;
+  virtual CardTable exchange(const std::string& card, uint64_t timeout_ns) = 0;
 
   // Barrier over all ranks; same errors.
   virtual void fence(uint64_t timeout_ns) = 0;

@@ -1,58 +1,42 @@
-// The cards of all ranks as one text, which a rank hands out to others.
+// CardTable: the cards of all ranks as one text, which a rank hands out to others. Where it is a
+// file, the ranks of a host map it and share its pages.
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "base/error.h"
-#include "base/unique_fd.h"
-#include "spawn/limits.h"
 
 namespace causeway {
 
-// Cards one after the other, each behind its length.
-inline std::string pack_table(const std::vector<std::string>& cards) {
-  std::string table;
-  for (const std::string& card : cards) {
-    const uint64_t length = card.size();
-    table.append(reinterpret_cast<const char*>(&length), sizeof length);
-    table += card;
-  }
-  return table;
-}
+class CardTable {
+ public:
+  CardTable() = default;
+  explicit CardTable(const std::vector<std::string>& cards);
+  // `text`: text() of another process. Throws Error: it is no table of `count` cards.
+  CardTable(const std::string& text, size_t count);
+  // Nothing where there is no such file. Throws Error as above. Whoever cuts the file short later
+  // ends the processes that read it; the directory of a session is its user's alone.
+  static std::optional<CardTable> map(const std::string& file, size_t count);
+  // False, and nothing is left of it: it does not fit, or a container does not show the directory.
+  // A pipe or link that stands under that name is neither waited for nor followed.
+  bool keep(const std::string& file) const;
 
-inline std::vector<std::string> unpack_table(const std::string& table, size_t count) {
-  std::vector<std::string> cards;
-  size_t at = 0;
-  while (cards.size() < count) {
-    uint64_t length = 0;
-    if (table.size() - at < sizeof length) break;
-    std::memcpy(&length, table.data() + at, sizeof length);
-    at += sizeof length;
-    if (table.size() - at < length) break;
-    cards.push_back(table.substr(at, length));
-    at += length;
-  }
-  if (cards.size() != count || at != table.size())
-    throw Error(CWY_ERR_INVALID, "the table of cards is damaged ({} of {} cards)", cards.size(),
-                count);
-  return cards;
-}
+  // Valid as long as a copy of this object is.
+  std::string_view operator[](size_t rank) const;
+  std::string_view text() const { return {bytes_.get(), size_}; }
+  // The bytes that this process alone has.
+  size_t own_bytes() const { return shared_ ? 0 : size_; }
 
-// False, and nothing is left of it: it does not fit, or a container does not show the directory.
-// A pipe or link that stands under that name is neither waited for nor followed.
-inline bool keep_table(const std::string& file, const std::string& table) {
-  if (!file_may_have(table.size())) return false;
-  constexpr int kHow = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  const UniqueFd fd(::open(file.c_str(), kHow, 0600));
-  if (!fd) return false;
-  const bool whole = ::write(fd.get(), table.data(), table.size()) == std::ssize(table);
-  if (!whole) ::unlink(file.c_str());
-  return whole;
-}
+ private:
+  CardTable(std::shared_ptr<const char> bytes, size_t size, size_t count, bool shared);
+  size_t offset(size_t index) const;
+
+  // The offset of each card and of the end, uint64_t; then the cards.
+  std::shared_ptr<const char> bytes_;
+  size_t size_ = 0;
+  bool shared_ = false;
+};
 
 }  // namespace causeway

@@ -13,8 +13,6 @@
 
 #include "base/error.h"
 #include "base/quiet_thread.h"
-#include "base/regular_file.h"
-#include "bootstrap/card_table.h"
 #include "bootstrap/stand_in_directory.h"
 #include "spawn/job_id.h"
 #include "spawn/job_words.h"
@@ -261,7 +259,7 @@ std::string PmixBootstrap::job_key(uint64_t timeout_ns) {
 // Every get is a round trip through one server thread, and PMIx keeps what it got. So one rank
 // collects and hands out one table: of each host, as a file of the session, where the server is
 // ours; else rank 0, by publishing it, as is done where no file can be.
-std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
+CardTable PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
   if (epoch_ > 1) return gather_cards(card, timeout_ns);
   const auto begin = std::chrono::steady_clock::now();
   const std::string key = fmt::format("causeway.card.{}", exchanges_++);
@@ -271,28 +269,25 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
     std::vector<std::string> cards(size());
     for (uint32_t rank = 0; rank < size(); ++rank)
       cards[rank] = rank == rank_ ? card : fetch(rank, key, timeout_ns);
-    return cards;
+    return CardTable(cards);
   };
   if (size() <= kFetchEach) return fetch_each();
   const uint32_t collector = own_launcher_ ? local_ranks_.front() : 0;
   const std::string table_key = key + ".all";
   const std::string file = session_dir_.empty() ? "" : session_dir_ + '/' + table_key;
-  std::vector<std::string> cards;
+  CardTable table;
   if (rank_ == collector) {
-    cards = fetch_each();
-    const std::string table = pack_table(cards);
-    if (!keep_table(file, table)) publish({{table_key, table}});
+    table = fetch_each();
+    if (!table.keep(file)) publish({{table_key, std::string(table.text())}});
   }
   const auto spent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   const uint64_t left = timeout_ns - std::min(timeout_ns, static_cast<uint64_t>(spent));
   fence_collecting(!own_launcher_, left, key);
-  if (rank_ == collector) return cards;
-  std::string why;
-  if (const auto table = read_regular_file(file, SIZE_MAX, why))
-    return unpack_table(*table, size());
-  if (!own_launcher_) return unpack_table(fetch(collector, table_key, left), size());
-  const auto table = get_card(collector, table_key);
-  return table ? unpack_table(table->substr(1), size()) : fetch_each();
+  if (auto shared = CardTable::map(file, size())) return *shared;
+  if (rank_ == collector) return table;
+  if (!own_launcher_) return CardTable(fetch(collector, table_key, left), size());
+  const auto published = get_card(collector, table_key);
+  return published ? CardTable(published->substr(1), size()) : fetch_each();
 }
 
 // The answer is waited for, so that a rank that fails later fails after the launcher knows. PMIx
@@ -377,7 +372,7 @@ std::string PmixBootstrap::await(uint32_t rank, const std::string& key, uint64_t
 }
 
 // In a replacement: nobody waits for it, and it waits for no collective call of the others.
-std::vector<std::string> PmixBootstrap::gather_cards(const std::string& card, uint64_t timeout_ns) {
+CardTable PmixBootstrap::gather_cards(const std::string& card, uint64_t timeout_ns) {
   publish({{fmt::format("causeway.card.{}", exchanges_++), card}});
   std::vector<std::string> cards(size());
   for (uint32_t rank = 0; rank < size(); ++rank) {
@@ -393,7 +388,7 @@ std::vector<std::string> PmixBootstrap::gather_cards(const std::string& card, ui
       }
     }
   }
-  return cards;
+  return CardTable(cards);
 }
 
 std::optional<Bootstrap::Place> PmixBootstrap::wait_for_place(uint64_t timeout_ns) {

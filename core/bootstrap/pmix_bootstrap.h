@@ -34,7 +34,7 @@ class PmixBootstrap final : public Bootstrap {
   // Spares may wait on a host that has no rank yet.
   bool one_host() const override { return hosts_ <= 1 && Bootstrap::one_host(); }
   std::string job_key(uint64_t timeout_ns) override;
-  std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
+  CardTable exchange(const std::string& card, uint64_t timeout_ns) override;
   void tell(const Texts& texts) override { publish(texts); }
   std::future<std::optional<std::string>> told(uint32_t rank, const std::string& key,
                                                uint64_t timeout_ns) override;
@@ -69,7 +69,7 @@ class PmixBootstrap final : public Bootstrap {
   void find_local_ranks();
   void find_host();
   pmix_proc_t whole_job() const;
-  std::vector<std::string> gather_cards(const std::string& card, uint64_t timeout_ns);
+  CardTable gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
   static void stop_listening();
   pmix_status_t post_fence(bool collect, std::function<void(pmix_status_t)> done) const;

@@ -165,10 +165,10 @@ void adopt_collective_cards() {
   s.domains.resize(job.size(), kNoDomain);
   s.naps_are_fenced = s.fences_others;
   for (uint32_t r = 0; r < job.size(); ++r) {
-    if (!job.card(r).present()) continue;
-    const auto found = job.card(r).addresses.find(kCollectiveCard);
+    if (!job.present(r)) continue;
+    const auto found = job.address(r, kCollectiveCard);
     if (!found) throw Error(CWY_ERR_INVALID, "rank {} runs another version of this library", r);
-    Parsed card = parse(std::string(*found));
+    Parsed card = parse(*found);
     if (card.digest != own) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
     s.has_arena[r] = !card.right.empty();
     s.domains[r] = card.domain;

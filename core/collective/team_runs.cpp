@@ -139,14 +139,13 @@ void TeamRuns::describe() {
   JobFacts& job = context().job();
   for (uint32_t r = 0; r < info_.size; ++r) {
     const uint32_t job_rank = team_->member(r).rank;
-    const Card& card = job.card(job_rank);
     // A process that shares nothing is a neighborhood of its own.
     const bool shares = has_arena(job_rank);
-    const std::pair<bool, uint64_t> nbrhd{shares, shares ? card.sharing_id : job_rank};
+    const std::pair<bool, uint64_t> nbrhd{shares, shares ? job.sharing_id(job_rank) : job_rank};
     const auto next_nbrhd = static_cast<uint32_t>(nbrhds.size());
     nbrhd_of_.push_back(nbrhds.emplace(nbrhd, next_nbrhd).first->second);
     const auto next_host = static_cast<uint32_t>(hosts.size());
-    host_of_.push_back(hosts.emplace(card.host_id, next_host).first->second);
+    host_of_.push_back(hosts.emplace(job.host_id(job_rank), next_host).first->second);
   }
   for (uint32_t r = 0; r < info_.size; ++r) {
     if (nbrhd_of_[r] != nbrhd_of_[info_.rank]) continue;

@@ -17,7 +17,7 @@ namespace {
 
 // The limits of a rank's conduit of that name, which the rank may not have.
 AmLimits on_card(uint32_t rank, const std::string& conduit) {
-  const auto& known = *context().job().card(rank).am_limits;
+  const auto& known = context().job().kind(rank).am_limits;
   const auto found = known.find(conduit);
   return found != known.end() ? found->second : AmLimits{SIZE_MAX, SIZE_MAX};
 }
@@ -43,7 +43,7 @@ class Layout {
   explicit Layout(const std::set<uint32_t>& ranks) : size_(ranks.size()) {
     const JobFacts& job = context().job();
     for (const uint32_t rank : ranks) {
-      ++hosts_[job.card(rank).host_id];
+      ++hosts_[job.host_id(rank)];
       ++nbrhds_[job.locality_key(rank)];
     }
   }
@@ -51,7 +51,7 @@ class Layout {
   // Is a process of the set this far from that rank?
   bool any(Locality locality, uint32_t rank) const {
     const JobFacts& job = context().job();
-    const size_t host = hosts_.at(job.card(rank).host_id);
+    const size_t host = hosts_.at(job.host_id(rank));
     const size_t nbrhd = nbrhds_.at(job.locality_key(rank));
     switch (locality) {
       case Locality::self:
@@ -100,11 +100,12 @@ AmLimits limits_between_others(const std::set<uint32_t>& ranks) {
     for (const Locality locality :
          {Locality::self, Locality::nbrhd, Locality::host, Locality::remote}) {
       if (locality == rt.job().locality(rank) || !layout.any(locality, rank)) continue;
-      const PeerFacts facts = rt.job().facts_supposed(rank, locality);
-      if (!known.emplace(rule_for(rt.config(), facts), locality, facts.addresses->list()).second)
-        continue;
+      const PeerRule* rule = rule_for(rt.config(), rt.job().facts_for_rules(rank, locality));
+      if (!known.emplace(rule, locality, rt.job().kind(rank).opened).second) continue;
       try {
-        out = least(out, along(choose(rt.config(), rt.conduits(), facts), rank));
+        out = least(
+            out, along(choose(rt.config(), rt.conduits(), rt.job().facts_supposed(rank, locality)),
+                       rank));
       } catch (const Error&) {
         // A rank that cannot reach that rank says so when it is to send.
       }

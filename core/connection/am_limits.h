@@ -14,7 +14,7 @@ inline constexpr size_t kEmulatedLongMax = 1u << 20;
 struct AmLimits {
   size_t medium;
   size_t long_max;
-  bool operator==(const AmLimits&) const = default;
+  auto operator<=>(const AmLimits&) const = default;
 };
 
 // The smaller one of each.

@@ -12,6 +12,8 @@
 namespace causeway {
 namespace {
 
+constexpr std::string_view kAddress = "address.";  // before the name of a conduit
+
 uint64_t hash_text(const std::string& text, uint64_t seed) {
   uint64_t h = 0xcbf29ce484222325ull ^ seed;  // FNV-1a
   for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3ull;
@@ -30,15 +32,17 @@ void put_field(std::string& out, const std::string& name, const std::string& val
   out += '\n';
 }
 
-// neighborhood.ranks: ranks that could share memory do so with the others of their portion only,
-// in the order of ranks. Neighbors have one sharing_id, so that is what changes.
-void divide(std::vector<Card>& cards, uint32_t most) {
-  if (most == 0) return;
-  std::map<uint64_t, uint32_t> seen;  // sharing_id as sent -> ranks so far
-  for (Card& card : cards) {
-    const uint32_t portion = seen[card.sharing_id]++ / most;
-    card.sharing_id = hash_text(std::to_string(portion), card.sharing_id);
-  }
+// The name and the value of the first field of `bytes`, which loses it.
+std::pair<std::string_view, std::string_view> take_field(std::string_view& bytes) {
+  const size_t space = bytes.find(' ');
+  const size_t space2 = space == bytes.npos ? space : bytes.find(' ', space + 1);
+  if (space2 == bytes.npos) throw Error(CWY_ERR_INVALID, "a rank's card is garbled");
+  const size_t length = std::strtoull(bytes.data() + space + 1, nullptr, 10);
+  if (length >= bytes.size() - space2 - 1)
+    throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
+  const std::pair field{bytes.substr(0, space), bytes.substr(space2 + 1, length)};
+  bytes.remove_prefix(space2 + 1 + length + 1);
+  return field;
 }
 
 std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
@@ -50,14 +54,8 @@ std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
 
 }  // namespace
 
-void Card::set_configuration(std::string text) {
+void Card::set_configuration(const std::string& text) {
   config_id = hash_text(text, 4);
-  fingerprint = std::move(text);
-}
-
-void Card::share(const Card& other) {
-  addresses.share(other.addresses);
-  if (*am_limits == *other.am_limits) am_limits = other.am_limits;
 }
 
 std::string Card::pack() const {
@@ -73,27 +71,18 @@ std::string Card::pack() const {
   put_field(out, "interface", interface);
   put_field(out, "maps", maps);
   put_field(out, "config_id", std::to_string(config_id));
-  for (size_t i = 0; i < addresses.names().size(); ++i)
-    put_field(out, "address." + addresses.names()[i], std::string(addresses.at(i)));
-  for (const auto& [name, limits] : *am_limits)
+  for (const auto& [name, address] : addresses.all())
+    put_field(out, std::string(kAddress) + name, address);
+  for (const auto& [name, limits] : am_limits)
     put_field(out, "am." + name, fmt::format("{} {}", limits.medium, limits.long_max));
   return out;
 }
 
-Card Card::unpack(const std::string& bytes) {
+Card Card::unpack(std::string_view bytes) {
   Card card;
-  Limits am_limits;
-  size_t at = 0;
-  while (at < bytes.size()) {
-    const size_t space = bytes.find(' ', at);
-    const size_t space2 = space == std::string::npos ? space : bytes.find(' ', space + 1);
-    if (space2 == std::string::npos) throw Error(CWY_ERR_INVALID, "a rank's card is garbled");
-    const std::string name = bytes.substr(at, space - at);
-    const size_t length = std::strtoull(bytes.c_str() + space + 1, nullptr, 10);
-    if (length > bytes.size() - space2 - 1)
-      throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
-    const std::string value = bytes.substr(space2 + 1, length);
-    at = space2 + 1 + length + 1;
+  while (!bytes.empty()) {
+    const auto [name, text] = take_field(bytes);
+    const std::string value(text);
     const uint64_t number = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "host") card.hostname = value;
     if (name == "host_id") card.host_id = number;
@@ -106,15 +95,15 @@ Card Card::unpack(const std::string& bytes) {
     if (name == "interface") card.interface = value;
     if (name == "maps") card.maps = value;
     if (name == "config_id") card.config_id = number;
-    if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);
-    if (name.rfind("am.", 0) == 0) {
+    if (name.starts_with(kAddress)) card.addresses.add(name.substr(kAddress.size()), value);
+    if (name.starts_with("am.")) {
       char* rest = nullptr;
-      AmLimits& limits = am_limits[name.substr(3)];
+      AmLimits& limits = card.am_limits[std::string(name.substr(3))];
       limits.medium = std::strtoull(value.c_str(), &rest, 10);
       limits.long_max = std::strtoull(rest, nullptr, 10);
     }
   }
-  card.am_limits = std::make_shared<const Limits>(std::move(am_limits));
+  card.opened = card.addresses.list();
   return card;
 }
 
@@ -136,12 +125,15 @@ uint64_t own_host_id(const std::string& hostname, const std::string& launchers_h
   return hash_text(first_line_of("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
 }
 
-Card make_card(const std::string& launchers_host) {
+}  // namespace
+
+Card Card::of_this_process(const Bootstrap* bootstrap) {
+  const std::string host = bootstrap == nullptr ? "" : bootstrap->host_id();
   Card card;
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
   card.hostname = name;
-  card.host_id = own_host_id(card.hostname, launchers_host);
+  card.host_id = own_host_id(card.hostname, host.empty() ? "" : "/" + host);
   // Mapping a neighbor's memory goes through /proc/<pid>/fd: same pid namespace and same user.
   card.sharing_id =
       hash_text(namespace_id("pid") + ":" + namespace_id("ipc") + ":" + std::to_string(::geteuid()),
@@ -151,20 +143,9 @@ Card make_card(const std::string& launchers_host) {
   ::sched_getaffinity(0, sizeof cpus, &cpus);
   card.cpus_id = hash_text({reinterpret_cast<const char*>(&cpus), sizeof cpus}, 5);
   card.pid = static_cast<uint32_t>(::getpid());
-  return card;
-}
-
-}  // namespace
-
-Card Card::of_this_process() {
-  return make_card("");
-}
-
-Card Card::of_this_process(const Bootstrap& bootstrap) {
-  const std::string host = bootstrap.host_id();
-  Card card = make_card(host.empty() ? "" : "/" + host);
-  if (const std::string name = bootstrap.host_name(); !name.empty()) card.hostname = name;
-  card.epoch = bootstrap.epoch();
+  if (bootstrap == nullptr) return card;
+  if (const std::string given = bootstrap->host_name(); !given.empty()) card.hostname = given;
+  card.epoch = bootstrap->epoch();
   return card;
 }
 
@@ -200,29 +181,41 @@ void JobFacts::publish_local_ranks() {
     if (local_ranks_[i] == facts_.rank) facts_.local_index = i;
 }
 
-void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_most) {
-  divide(cards, nbrhd_most);
-  cards_.reset(new std::atomic<const Card*>[cards.size()]);
-  for (uint32_t r = 0; r < cards.size(); ++r) {
-    cards[r].share(r == 0 ? cards[facts_.rank] : *kept_.front());
-    kept_.push_back(std::make_unique<const Card>(std::move(cards[r])));
-    cards_[r].store(kept_.back().get(), std::memory_order_release);
-  }
-  have_cards_.store(true, std::memory_order_release);
+void JobFacts::place(uint32_t rank, const Card& card) {
+  Place& p = places_[rank];
+  p.kind.store(&*kinds_.emplace(card).first, std::memory_order_release);
+  p.host_id.store(card.host_id, std::memory_order_release);
+  p.sharing_id.store(card.sharing_id, std::memory_order_release);
+  p.epoch.store(card.epoch, std::memory_order_release);
+}
+
+void JobFacts::set_cards(CardTable cards, bool can_map, uint32_t nbrhd_most) {
+  cards_ = std::move(cards);
   can_map_ = can_map;
-  const Card& own = card(facts_.rank);
+  places_.reset(new Place[facts_.size]);
+  const Card own = Card::unpack(cards_[facts_.rank]);
+  segment_max_ = own.segment_max;
   local_ranks_.clear();
   sharers_ = 0;
   std::map<uint64_t, uint32_t> hosts;  // id -> index, by lowest rank
+  std::map<uint64_t, uint32_t> seen;   // sharing_id as sent -> ranks so far
   for (uint32_t r = 0; r < facts_.size; ++r) {
-    const Card& card = this->card(r);
-    if (card.present() && card.everything != own.everything) {
+    Card card = Card::unpack(cards_[r]);
+    if (!card.opened.empty() && card.everything != own.everything) {
       throw Error(CWY_ERR_INVALID,
                   "rank {} was built {} GASNET_SEGMENT_EVERYTHING and rank {} {} it; build all "
                   "programs of a job alike",
                   r, card.everything ? "with" : "without", facts_.rank,
                   own.everything ? "with" : "without");
     }
+    // neighborhood.ranks: ranks that could share memory do so with the others of their portion
+    // only, in the order of ranks.
+    if (nbrhd_most != 0) {
+      const uint32_t portion = seen[card.sharing_id]++ / nbrhd_most;
+      card.sharing_id = hash_text(std::to_string(portion), card.sharing_id);
+    }
+    place(r, card);
+    least_segment_max_ = std::min(least_segment_max_, card.segment_max);
     hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
     if (card.host_id == own.host_id) {
       if (r == facts_.rank) host_index_ = static_cast<uint32_t>(local_ranks_.size());
@@ -230,10 +223,17 @@ void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_m
       if (card.cpus_id == own.cpus_id) ++sharers_;
     }
   }
+  have_cards_.store(true, std::memory_order_release);
   host_set_size_ = static_cast<uint32_t>(hosts.size());
   host_set_rank_ = hosts.at(own.host_id);
   publish_local_ranks();
   host_ = rank_list(local_ranks_);
+}
+
+Card JobFacts::card(uint32_t rank) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = replaced_.find(rank); found != replaced_.end()) return found->second;
+  return Card::unpack(cards_[rank]);
 }
 
 void JobFacts::set_neighborhoods(std::vector<uint32_t> nbrhd_of) {
@@ -251,47 +251,55 @@ void JobFacts::set_neighborhoods(std::vector<uint32_t> nbrhd_of) {
   nbrhd_ = rank_list(members);
 }
 
-void JobFacts::replace_card(uint32_t rank, Card card) {
-  // Portions of neighborhood.ranks are made of the first process of each rank.
-  const Card& old = this->card(rank);
-  if (old.present() && old.host_id == card.host_id) card.sharing_id = old.sharing_id;
-  card.share(this->card(facts_.rank));
-  kept_.push_back(std::make_unique<const Card>(std::move(card)));
-  cards_[rank].store(kept_.back().get(), std::memory_order_release);
+std::optional<std::string> JobFacts::address(uint32_t rank, std::string_view name) const {
+  for (std::string_view bytes = cards_[rank]; !bytes.empty();) {
+    const auto [field, value] = take_field(bytes);
+    if (field.starts_with(kAddress) && field.substr(kAddress.size()) == name)
+      return std::string(value);
+  }
+  return std::nullopt;
 }
 
-uint64_t JobFacts::least_segment_max() const {
-  uint64_t least = segment_max();
-  for (uint32_t r = 0; r < facts_.size; ++r) least = std::min(least, card(r).segment_max);
-  return least;
+void JobFacts::replace_card(uint32_t rank, Card card) {
+  // Portions of neighborhood.ranks are made of the first process of each rank.
+  if (present(rank) && host_id(rank) == card.host_id) card.sharing_id = sharing_id(rank);
+  const std::lock_guard lock(mutex_);
+  place(rank, card);
+  replaced_.insert_or_assign(rank, std::move(card));
 }
 
 Locality JobFacts::locality(uint32_t rank) const {
-  const Card& own = this->card(facts_.rank);
-  const Card& card = this->card(rank);
   if (rank == facts_.rank) return Locality::self;
-  if (card.host_id != own.host_id) return Locality::remote;
-  return can_map_ && card.sharing_id == own.sharing_id ? Locality::nbrhd : Locality::host;
+  if (host_id(rank) != facts_.host_id) return Locality::remote;
+  const bool maps = can_map_ && sharing_id(rank) == sharing_id(facts_.rank);
+  return maps ? Locality::nbrhd : Locality::host;
+}
+
+PeerFacts JobFacts::facts_for_rules(uint32_t rank, Locality locality) const {
+  PeerFacts facts;
+  facts.locality = locality;
+  facts.host = kind(rank).hostname;
+  facts.desc.head = CWY_HEAD(cwyc_peer_desc);
+  facts.desc.peer = {rank, epoch(rank)};
+  facts.pair = facts_.rank + rank;
+  facts.desc.same_process = locality == Locality::self;
+  facts.desc.same_host = locality != Locality::remote;
+  facts.desc.hostname = kind(rank).hostname.c_str();
+  return facts;
 }
 
 PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
-  const Card& card = this->card(rank);
-  PeerFacts facts;
-  facts.locality = locality(rank);
-  facts.host = card.hostname;
-  facts.addresses = &card.addresses;
-  facts.desc.head = CWY_HEAD(cwyc_peer_desc);
-  facts.desc.peer = {rank, card.epoch};
-  facts.pair = facts_.rank + rank;
-  facts.desc.same_process = rank == facts_.rank;
-  facts.desc.same_host = facts.locality != Locality::remote;
-  facts.desc.pid = card.pid;
-  facts.desc.hostname = card.hostname.c_str();
+  PeerFacts facts = facts_for_rules(rank, locality(rank));
   const auto local = std::ranges::lower_bound(local_ranks_, rank);  // ascending
   if (local != local_ranks_.end() && *local == rank)
     facts.desc.local_index = static_cast<uint32_t>(local - local_ranks_.begin());
+  Card card = this->card(rank);
+  // Of the process whose addresses these are, though a new one may have come meanwhile.
+  facts.desc.peer.epoch = card.epoch;
+  facts.desc.pid = card.pid;
+  facts.addresses = std::make_shared<const Addresses>(std::move(card.addresses));
   if (conduit != nullptr) {
-    if (const auto found = card.addresses.find(conduit->name())) {
+    if (const auto found = facts.addresses->find(conduit->name())) {
       facts.desc.address = found->data();
       facts.desc.address_len = found->size();
     }
@@ -301,7 +309,7 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
 
 PeerFacts JobFacts::facts_seen_from(uint32_t rank) const {
   PeerFacts facts = facts_of(rank, nullptr);
-  facts.host = card(facts_.rank).hostname;
+  facts.host = kind(facts_.rank).hostname;
   facts.desc.peer.rank = facts_.rank;
   return facts;
 }

@@ -1,6 +1,7 @@
 // JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange
 // through the bootstrap, and constant afterwards, but for the cards of ranks that failed and have
 // been replaced.
+// Of a rank it keeps a Place; the card only as it was sent, in a table that a host's ranks share.
 #pragma once
 
 #include <causeway/plugin.h>
@@ -10,10 +11,15 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bootstrap/bootstrap.h"
+#include "bootstrap/card_table.h"
 #include "config/config.h"
 #include "connection/am_limits.h"
 #include "connection/selector.h"
@@ -22,38 +28,33 @@ namespace causeway {
 
 using RankInfo = cwy_rank_info;
 
-// A rank's card: what it tells the others of itself. Extended by name, so versions may differ.
-struct Card {
+// The part of a card that many ranks have in common. Kept once for these.
+struct CardKind {
   std::string hostname;
+  std::string interface;    // of its first client
+  std::string maps;         // mapping_words(), connection/mapping.h
+  std::string opened;       // Addresses::list(); empty: the rank has no process now
+  bool everything = false;  // built with GASNET_SEGMENT_EVERYTHING
+  uint64_t config_id = 0;   // of the configuration's text, which is not sent
+  std::map<std::string, AmLimits> am_limits;  // by conduit: what it takes
+  auto operator<=>(const CardKind&) const = default;
+};
+
+// A rank's card: what it tells the others of itself. Extended by name, so versions may differ.
+struct Card : CardKind {
   uint64_t host_id = 0;     // the operating system instance
   uint64_t sharing_id = 0;  // equal for ranks that the system lets map each other's memory
   uint64_t cpus_id = 0;     // equal for ranks of a host that may run on the same processors
   uint32_t pid = 0;
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
-  bool everything = false;   // built with GASNET_SEGMENT_EVERYTHING
-  std::string interface;     // of its first client
-  std::string maps;          // mapping_words(), connection/mapping.h
-  // Of the configuration, to find ranks that read another one: kilobytes that each rank would keep
-  // of every other are a number here.
-  uint64_t config_id = 0;
-  std::string fingerprint;  // the text; not packed. Known of this rank, and where it differs
-  Addresses addresses;      // of its endpoint in each conduit
-  // Conduit name -> what it takes. One object where ranks agree.
-  using Limits = std::map<std::string, AmLimits>;
-  std::shared_ptr<const Limits> am_limits = std::make_shared<const Limits>();
+  Addresses addresses;       // of its endpoint in each conduit
 
-  // False: the rank has no process now (a replacement starts while another rank is dead).
-  bool present() const { return !addresses.empty(); }
-
-  void set_configuration(std::string text);
-  // Keeps what is the same on the other card once.
-  void share(const Card& other);
+  void set_configuration(const std::string& text);
   std::string pack() const;
-  static Card unpack(const std::string& bytes);  // throws Error(CWY_ERR_INVALID)
-  static Card of_this_process();
-  // With what the launcher says of this process's host and epoch.
-  static Card of_this_process(const Bootstrap& bootstrap);
+  static Card unpack(std::string_view bytes);  // throws Error(CWY_ERR_INVALID)
+  // With what the launcher says of its host and epoch, where there is one.
+  static Card of_this_process(const Bootstrap* bootstrap = nullptr);
 };
 
 class JobFacts {
@@ -66,9 +67,8 @@ class JobFacts {
 
   // Sets what is known before the cards are exchanged, so that plugins can be initialised.
   void set_own_card(const Card& card);
-  // All cards, by rank.
   // `can_map`: some conduit maps memory here. `nbrhd_most`: of neighbors; 0 for any number.
-  void set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_most);
+  void set_cards(CardTable cards, bool can_map, uint32_t nbrhd_most);
   // By rank: the lowest rank of its neighborhood. After the cards; nbrhd() and what follows it is
   // known from then on.
   void set_neighborhoods(std::vector<uint32_t> nbrhd_of);
@@ -77,26 +77,37 @@ class JobFacts {
   // hosts (nbrhd_of(), nbrhd() and what follows it) stays as it was at the start.
   void replace_card(uint32_t rank, Card card);
 
-  // Acquire: a card that has been replaced is complete. What it refers to stays.
-  const Card& card(uint32_t rank) const { return *cards_[rank].load(std::memory_order_acquire); }
+  // Unpacked anew at each call, microseconds; what follows it costs a load.
+  Card card(uint32_t rank) const;
+  // How the rank is addressed there; of the cards of the start.
+  std::optional<std::string> address(uint32_t rank, std::string_view name) const;
+  uint64_t host_id(uint32_t rank) const { return get(places_[rank].host_id); }
+  uint64_t sharing_id(uint32_t rank) const { return get(places_[rank].sharing_id); }
+  uint32_t epoch(uint32_t rank) const { return get(places_[rank].epoch); }
+  const CardKind& kind(uint32_t rank) const { return *get(places_[rank].kind); }
+  // False: the rank has no process now (a replacement starts while another rank is dead).
+  bool present(uint32_t rank) const { return !kind(rank).opened.empty(); }
   // Any thread; as if all were possible before the cards are there.
   uint32_t newest_epoch(uint32_t rank) const {
-    return have_cards_.load(std::memory_order_acquire) ? card(rank).epoch : UINT32_MAX;
+    return have_cards_.load(std::memory_order_acquire) ? epoch(rank) : UINT32_MAX;
   }
   // Rules of peers: go by it: `nbrhd` is a rank that could be mapped, if what serves it does so.
   Locality locality(uint32_t rank) const;
+  // Of the rank as others see it that are `locality` of it, without its addresses: enough for
+  // rule_for(), and cheap.
+  PeerFacts facts_for_rules(uint32_t rank, Locality locality) const;
   PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
 
   // Equal for ranks that are `nbrhd` to each other.
-  uint64_t locality_key(uint32_t rank) const { return can_map_ ? card(rank).sharing_id : rank; }
+  uint64_t locality_key(uint32_t rank) const { return can_map_ ? sharing_id(rank) : rank; }
   // This rank as a peer sees it when it chooses a conduit towards it, as far as rules look at it.
   // Reaching is mutual, so the conduits are asked about the peer.
   PeerFacts facts_seen_from(uint32_t rank) const;
   // A rank as others see it that are `locality` of it.
   PeerFacts facts_supposed(uint32_t rank, Locality locality) const;
 
-  uint64_t segment_max() const { return card(facts_.rank).segment_max; }
-  uint64_t least_segment_max() const;
+  uint64_t segment_max() const { return segment_max_; }
+  uint64_t least_segment_max() const { return least_segment_max_; }
 
   // Neighborhoods: ranks that map each other's segments. By its lowest rank; constant.
   uint32_t nbrhd_of(uint32_t rank) const { return nbrhd_of_[rank]; }
@@ -115,21 +126,40 @@ class JobFacts {
   uint32_t host_set_size() const { return host_set_size_; }
   uint32_t host_set_rank() const { return host_set_rank_; }
 
+  // Of this process's memory.
+  uint64_t bytes() const { return size() * sizeof(Place) + cards_.own_bytes(); }
+
  private:
   cwy_job facts_{};
   std::string job_id_, session_dir_;
   std::vector<uint32_t> local_ranks_;
   uint32_t sharers_ = 1;  // this rank included
-  // By rank; release when stored. Every card that ever was is kept, because others may read it.
-  std::unique_ptr<std::atomic<const Card*>[]> cards_;
-  std::vector<std::unique_ptr<const Card>> kept_;
+  // Of the card, but for neighborhood.ranks, which divides those of one sharing_id. Written when
+  // the cards come and by replace_card(), release, the epoch last; acquire when read, so that
+  // whoever sees a new process finds where it is.
+  struct Place {
+    std::atomic<uint64_t> host_id{0}, sharing_id{0};
+    std::atomic<const CardKind*> kind{nullptr};
+    std::atomic<uint32_t> epoch{1};
+  };
+  std::unique_ptr<Place[]> places_;  // by rank
+  CardTable cards_;                  // of the start
+  mutable std::mutex mutex_;         // guards replaced_, and kinds_ behind the start
+  std::map<uint32_t, Card> replaced_;
+  std::set<CardKind> kinds_;  // none is ever erased: places refer to them
+  uint64_t segment_max_ = 0, least_segment_max_ = UINT64_MAX;
   std::vector<uint32_t> nbrhd_of_;
   std::vector<RankInfo> nbrhd_, host_;
   uint32_t nbrhd_index_ = 0, host_index_ = 0, nbrhd_set_size_ = 1, nbrhd_set_rank_ = 0;
   uint32_t host_set_size_ = 1, host_set_rank_ = 0;
   bool can_map_ = false;
-  std::atomic<bool> have_cards_{false};  // release behind cards_
+  std::atomic<bool> have_cards_{false};  // release behind places_
 
+  template <typename T>
+  static T get(const std::atomic<T>& of) {
+    return of.load(std::memory_order_acquire);
+  }
+  void place(uint32_t rank, const Card& card);
   void publish_local_ranks();
 };
 

@@ -16,11 +16,10 @@ namespace {
 // Ranks that have opened the same conduits, which map the same, choose alike: each can say for
 // every other what its neighbors would do.
 bool all_alike(const JobFacts& job) {
-  const Card& own = job.card(job.rank());
-  const std::string opened = own.addresses.list();
+  const CardKind& own = job.kind(job.rank());
   for (uint32_t r = 0; r < job.size(); ++r) {
-    const Card& card = job.card(r);
-    if (card.present() && (card.maps != own.maps || card.addresses.list() != opened)) return false;
+    const CardKind& kind = job.kind(r);
+    if (job.present(r) && (kind.maps != own.maps || kind.opened != own.opened)) return false;
   }
   return true;
 }
@@ -29,17 +28,19 @@ bool all_alike(const JobFacts& job) {
 // tells these apart.
 std::vector<uint32_t> divide_alike(const JobFacts& job) {
   const Config& config = context().config();
-  const std::string& words = job.card(job.rank()).maps;
+  const std::string& words = job.kind(job.rank()).maps;
   std::map<const PeerRule*, bool> mapped;  // by what serves a rank
   std::map<uint64_t, uint32_t> lowest;     // of those that are mapped, by who could map them
   std::vector<uint32_t> out;
   for (uint32_t r = 0; r < job.size(); ++r) {
     out.push_back(r);
-    if (words.empty() || !job.card(r).present()) continue;
-    const PeerFacts peer = job.facts_supposed(r, Locality::nbrhd);
-    const auto [at, fresh] = mapped.emplace(rule_for(config, peer), false);
-    if (fresh) at->second = maps_segments(config, context().conduits(), peer, words, words);
-    if (at->second) out[r] = lowest.emplace(job.card(r).sharing_id, r).first->second;
+    if (words.empty() || !job.present(r)) continue;
+    const PeerRule* rule = rule_for(config, job.facts_for_rules(r, Locality::nbrhd));
+    const auto [at, fresh] = mapped.emplace(rule, false);
+    if (fresh)
+      at->second = maps_segments(config, context().conduits(),
+                                 job.facts_supposed(r, Locality::nbrhd), words, words);
+    if (at->second) out[r] = lowest.emplace(job.sharing_id(r), r).first->second;
   }
   return out;
 }
@@ -47,11 +48,11 @@ std::vector<uint32_t> divide_alike(const JobFacts& job) {
 // Ranks whose segments this one maps, itself included, as text.
 std::string own_row(const JobFacts& job) {
   std::vector<uint32_t> row;
-  const std::string& words = job.card(job.rank()).maps;
+  const std::string& words = job.kind(job.rank()).maps;
   for (uint32_t r = 0; r < job.size(); ++r) {
-    const bool maps = job.locality(r) == Locality::nbrhd && job.card(r).present() &&
+    const bool maps = job.locality(r) == Locality::nbrhd && job.present(r) &&
                       maps_segments(context().config(), context().conduits(),
-                                    job.facts_of(r, nullptr), words, job.card(r).maps);
+                                    job.facts_of(r, nullptr), words, job.kind(r).maps);
     if (maps || r == job.rank()) row.push_back(r);
   }
   return RankSet::of(row).str();
@@ -62,13 +63,13 @@ std::string own_row(const JobFacts& job) {
 std::vector<uint32_t> divide_by_rows(const JobFacts& job) {
   Bootstrap& bootstrap = context().bootstrap();
   const std::string own = own_row(job);
-  std::vector<std::string> texts(job.size(), own);
+  CardTable texts(std::vector<std::string>(job.size(), own));
   if (bootstrap.epoch() == 1) texts = bootstrap.exchange(own, context().config().timeouts.start_ns);
   std::vector<RankSet> rows;
   std::vector<uint64_t> groups;
   for (uint32_t r = 0; r < job.size(); ++r) {
-    rows.push_back(RankSet::parse(texts[r]));
-    groups.push_back(job.card(r).sharing_id);
+    rows.push_back(RankSet::parse(std::string(texts[r])));
+    groups.push_back(job.sharing_id(r));
   }
   return divide_by_mapping(groups, [&](uint32_t a, uint32_t b) { return rows[a].contains(b); });
 }

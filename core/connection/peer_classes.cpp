@@ -50,10 +50,10 @@ std::string way(const PeerRule* rule) {
 
 // Where another rank's configuration parts from this one's, and which way either would take; ""
 // where its text is not known.
-std::string difference(const Config& config, const JobFacts& job, uint32_t rank) {
-  const std::string& text = job.card(rank).fingerprint;
+std::string difference(const Config& config, const JobFacts& job, uint32_t rank,
+                       const std::string& text) {
   if (text.empty()) return {};
-  std::string out = ": " + first_difference(job.card(job.rank()).fingerprint, text);
+  std::string out = ": " + first_difference(config.text, text);
   ConfigSources sources;
   sources.identity_label = fmt::format("configuration of rank {}", rank);
   sources.identity_text = text;
@@ -64,22 +64,6 @@ std::string difference(const Config& config, const JobFacts& job, uint32_t rank)
   const std::string back = way(rule_for(*theirs.config, job.facts_seen_from(rank)));
   return out + fmt::format("; rank {} would reach rank {} {}, and rank {} rank {} {}", job.rank(),
                            rank, there, rank, job.rank(), back);
-}
-
-[[noreturn]] void refuse_other_configuration(const Config& config, const JobFacts& job,
-                                             uint32_t rank) {
-  throw Error(CWY_ERR_INVALID,
-              "rank {} runs with another configuration than rank {}{}; give every rank the same "
-              "CAUSEWAY_CONFIG and CAUSEWAY_SET",
-              rank, job.rank(), difference(config, job, rank));
-}
-
-void require_one_configuration(const Config& config, const JobFacts& job) {
-  const uint64_t own = job.card(job.rank()).config_id;
-  for (uint32_t r = 0; r < job.size(); ++r) {
-    const Card& card = job.card(r);
-    if (card.present() && card.config_id != own) refuse_other_configuration(config, job, r);
-  }
 }
 
 // ---- what was chosen ----
@@ -113,6 +97,14 @@ void tell(const JobFacts& job, const PeerClass& c, const PeerClass& back) {
 
 }  // namespace
 
+void refuse_other_configuration(uint32_t rank, const std::string& text) {
+  const JobFacts& job = context().job();
+  throw Error(CWY_ERR_INVALID,
+              "rank {} runs with another configuration than rank {}{}; give every rank the same "
+              "CAUSEWAY_CONFIG and CAUSEWAY_SET",
+              rank, job.rank(), difference(context().config(), job, rank, text));
+}
+
 std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
                                     const JobFacts& job) {
   // Rule, locality, and what the peer opened: all that a choice depends on, but for its lane and
@@ -124,9 +116,9 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
   std::set<std::pair<size_t, uint32_t>> looked;  // class, lane
   std::vector<PeerClass> out;
   for (uint32_t r = 0; r < job.size(); ++r) {
-    const PeerFacts peer = job.facts_of(r, nullptr);
+    const PeerFacts peer = job.facts_for_rules(r, job.locality(r));
     const PeerRule* rule = rule_for(config, peer);
-    const Key key{rule, peer.locality, peer.addresses->list()};
+    const Key key{rule, peer.locality, job.kind(r).opened};
     const auto [at, fresh] = known.emplace(key, out.size());
     if (fresh) {
       PeerClass c;
@@ -137,7 +129,8 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
     }
     PeerClass& c = out[at->second];
     ++c.count;
-    if (looked.emplace(at->second, peer.pair % lanes).second) look_at(config, set, peer, c);
+    if (looked.emplace(at->second, peer.pair % lanes).second)
+      look_at(config, set, job.facts_of(r, nullptr), c);
   }
   return out;
 }
@@ -147,7 +140,6 @@ void settle_peers(const ConduitEps& eps) {
   const Config& config = rt.config();
   const ConduitSet& set = rt.conduits();
   const JobFacts& job = rt.job();
-  require_one_configuration(config, job);
   const std::vector<PeerClass> classes = peer_classes(config, set, job);
   std::set<const Conduit*> used;
   std::set<std::string> came;  // conduits of which every lane may be come by

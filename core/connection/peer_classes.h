@@ -29,9 +29,12 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
                                     const JobFacts& job);
 
 // Notes in `eps` which conduits any rank will come by, and prints what was chosen: a line per class
-// with `log.level: info`, and every fallback that a rule wants to be told of. Throws Error when two
-// ranks run with different configurations, naming both and what each would choose.
+// with `log.level: info`, and every fallback that a rule wants to be told of.
 void settle_peers(const ConduitEps& eps);
+
+// Throws Error: the rank runs with that other configuration; "": its text is not known. Says where
+// the two part, and what each rank would choose.
+[[noreturn]] void refuse_other_configuration(uint32_t rank, const std::string& text);
 
 // What the rules come to for a rank of the job, by what its card tells. Throws Error as choose().
 Choice choice_for(uint32_t rank);

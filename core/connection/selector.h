@@ -6,6 +6,7 @@
 #include <causeway/conduit.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct PeerFacts {
   Locality locality = Locality::remote;
   std::string host;
   // The conduits that the peer opened; NULL in a dry run, which supposes all.
-  const Addresses* addresses = nullptr;
+  std::shared_ptr<const Addresses> addresses;
   // As another rank sees the peer, from nearer or from farther: conduits are not asked about its
   // addresses, which say how it lies to this rank.
   bool supposed = false;

@@ -268,7 +268,7 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
   peer.ep = ep;
   peer.rank = rank;
   peer.ep_index = index;
-  peer.epoch = context().job().card(rank).epoch;
+  peer.epoch = context().job().epoch(rank);
   peer.stub.ops = &kStubTable;
   peer.stub.core = &peer;
   peer.stub.peer = {rank, peer.epoch};
@@ -276,7 +276,7 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
 }
 
 void renew_peer(Peer& peer) {
-  publish_wirings(peer.ep->conduit_eps(), {{peer.rank, context().job().card(peer.rank).epoch}});
+  publish_wirings(peer.ep->conduit_eps(), {{peer.rank, context().job().epoch(peer.rank)}});
   const std::lock_guard lock(peer.ep->connect_mutex());
   name_stub(peer);
   peer.connected = false;
@@ -285,7 +285,7 @@ void renew_peer(Peer& peer) {
   peer.medium_max.store(0, std::memory_order_relaxed);
   peer.long_max.store(0, std::memory_order_relaxed);
   // Release: who reads the new epoch finds the stub, and the card that it stands for.
-  peer.epoch.store(context().job().card(peer.rank).epoch, std::memory_order_release);
+  peer.epoch.store(context().job().epoch(peer.rank), std::memory_order_release);
 }
 
 bool has_device_end(const Peer& peer) {

@@ -26,51 +26,49 @@ namespace {
 
 // Where ranks read different configurations everybody finds that in the cards, and asks for the
 // texts, to say where they part. Who took a dead rank's place asks alone: nobody would answer.
-void trade_configurations(const Card& own, std::vector<Card>& cards) {
-  const auto differs = [&](const Card& card) {
-    return card.present() && card.config_id != own.config_id;
-  };
+void demand_one_configuration(const JobFacts& job) {
+  const uint64_t own = job.kind(job.rank()).config_id;
+  uint32_t r = 0;
+  while (r < job.size() && (!job.present(r) || job.kind(r).config_id == own)) ++r;
+  if (r == job.size()) return;
+  std::string text;
   Bootstrap& bootstrap = runtime().bootstrap();
-  cards[bootstrap.rank()].fingerprint = own.fingerprint;
-  if (bootstrap.epoch() > 1 || std::ranges::none_of(cards, differs)) return;
-  const auto texts = bootstrap.exchange(own.fingerprint, runtime().config().timeouts.start_ns);
-  for (size_t r = 0; r < cards.size(); ++r)
-    if (differs(cards[r])) cards[r].fingerprint = texts[r];
+  const Config& config = runtime().config();
+  if (bootstrap.epoch() == 1) text = bootstrap.exchange(config.text, config.timeouts.start_ns)[r];
+  refuse_other_configuration(r, text);
 }
 
 // The words that a start exchanges are different ones for each interface.
-void demand_one_interface(const Card& own, const std::vector<Card>& cards) {
-  for (size_t r = 0; r < cards.size(); ++r)
-    if (!cards[r].interface.empty() && cards[r].interface != own.interface)
+void demand_one_interface(const JobFacts& job) {
+  const std::string& own = job.kind(job.rank()).interface;
+  for (uint32_t r = 0; r < job.size(); ++r)
+    if (const std::string& other = job.kind(r).interface; !other.empty() && other != own)
       throw Error(CWY_ERR_INVALID,
-                  "rank {} is a {} program, this rank a {} one; a job has one interface", r,
-                  cards[r].interface, own.interface);
+                  "rank {} is a {} program, this rank a {} one; a job has one interface", r, other,
+                  own);
 }
 
 // One card per rank: where it runs and how its endpoints are addressed.
-std::vector<Card> trade_cards(Endpoint& ep, ClientKind kind) {
-  Card own = Card::of_this_process(runtime().bootstrap());
+void trade_cards(Endpoint& ep, ClientKind kind) {
+  const bool can_map = find_mapping_conduits(ep.conduit_eps());  // before cards are written
+  Card own = Card::of_this_process(&runtime().bootstrap());
   own.segment_max = measure_max_segment();
   own.everything = runtime().everything();
   own.interface = kind == ClientKind::gaspi ? "GASPI" : "GASNet";
   // Memory that the program has by itself cannot be mapped.
   if (!own.everything) own.maps = mapping_words(runtime().config(), ep.conduit_eps());
   own.set_configuration(runtime().config().text);
-  Card::Limits limits;
   for (auto& cep : ep.conduit_eps()) {
     own.addresses.add(cep->conduit->name(), cep->address());
-    limits[cep->conduit->name()] = cep->limits;
+    own.am_limits[cep->conduit->name()] = cep->limits;
   }
-  own.am_limits = std::make_shared<const Card::Limits>(std::move(limits));
   own.addresses.add(kCollectiveCard, collective_card(ep));
-  const auto packed =
-      runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
-  std::vector<Card> cards;
-  cards.reserve(packed.size());
-  for (const std::string& bytes : packed) cards.push_back(Card::unpack(bytes));
-  demand_one_interface(own, cards);
-  trade_configurations(own, cards);
-  return cards;
+  const Config& config = runtime().config();
+  JobFacts& job = runtime().job();
+  job.set_cards(runtime().bootstrap().exchange(own.pack(), config.timeouts.start_ns), can_map,
+                config.neighborhood_ranks);
+  demand_one_interface(job);
+  demand_one_configuration(job);
 }
 
 // After the last exchange of the start, which would carry them to everybody. Whoever contacts a
@@ -78,8 +76,7 @@ std::vector<Card> trade_cards(Endpoint& ep, ClientKind kind) {
 void wire_up(Endpoint& ep) {
   std::vector<cwy_peer> peers;
   for (uint32_t r = 0; r < runtime().size(); ++r)
-    if (const Card& card = runtime().job().card(r); card.present())
-      peers.push_back({r, card.epoch});
+    if (runtime().job().present(r)) peers.push_back({r, runtime().job().epoch(r)});
   if (publish_wirings(ep.conduit_eps(), peers) && runtime().bootstrap().epoch() == 1)
     runtime().bootstrap().fence(runtime().config().timeouts.start_ns);
 }
@@ -145,12 +142,10 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
   start_phase("cards");
   if (id == 0) {
     runtime().set_base_endpoint(ep_.get());
-    JobFacts& job = runtime().job();
-    const bool can_map = find_mapping_conduits(ep_->conduit_eps());  // before cards are written
-    job.set_cards(trade_cards(*ep_, kind), can_map, runtime().config().neighborhood_ranks);
+    trade_cards(*ep_, kind);
     start_phase("peers");
     settle_peers(ep_->conduit_eps());
-    job.set_neighborhoods(find_neighborhoods());
+    runtime().job().set_neighborhoods(find_neighborhoods());
     wire_up(*ep_);
     keep_promises();
     adopt_collective_cards();

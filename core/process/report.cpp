@@ -39,20 +39,6 @@ std::string start_text() {
   return out;
 }
 
-constexpr uint64_t kAllocation = 16;  // of the allocator, for each
-
-uint64_t bytes_of(const std::string& text) {
-  // A text that fits the object itself allocates nothing.
-  return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 1 + kAllocation;
-}
-
-// The parts that it shares with this rank's card cost nothing more, and ranks that opened something
-// else are few classes.
-uint64_t bytes_of(const Card& card) {
-  return sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint) +
-         bytes_of(card.addresses.packed());
-}
-
 }  // namespace
 
 void start_phase(const char* name) {
@@ -72,13 +58,10 @@ void start_phase(const char* name) {
 uint64_t bytes_of_uncontacted_peer() {
   const uint32_t ranks = runtime().size();
   if (ranks < 2) return 0;
-  uint64_t cards = 0;
-  for (uint32_t r = 0; r < ranks; ++r)
-    if (r != runtime().rank()) cards += bytes_of(runtime().job().card(r));
   // Its place in a team: a pointer to the peer and a distance.
   const uint64_t place = sizeof(Peer*) + sizeof(intptr_t);
   const uint64_t known = runtime().clients.front()->publications().bytes() / ranks;
-  return cards / (ranks - 1) + sizeof(Peer) + place + known;
+  return runtime().job().bytes() / ranks + sizeof(Peer) + place + known;
 }
 
 std::vector<ConnectionCost> connection_costs() {

@@ -16,8 +16,7 @@ void start_phase(const char* name);
 void print_report_at_exit();
 
 // The memory that the core keeps for a rank that was never contacted, on average over the job: what
-// is known of it, its place in the first client's team, its segment. Counted, with 16 bytes for
-// each allocation. The aim is 2 KB at most.
+// is known of it, its place in the first client's team, its segment. Counted.
 uint64_t bytes_of_uncontacted_peer();
 
 // The growth of this process for connections of one conduit: memory of its own, from the heap or

@@ -58,9 +58,10 @@ Suspects& suspects() {
 // end the job the launcher says whose it was; here the polls look for the process.
 void suspect(cwy_peer peer, std::string how) {
   if (!runtime().survives_failures()) return;
-  const Card& card = runtime().job().card(peer.rank);
+  const JobFacts& job = runtime().job();
   // Pids mean the same to both, and it is the process that the conduit speaks of.
-  if (card.sharing_id != runtime().job().card(runtime().rank()).sharing_id) return;
+  if (job.sharing_id(peer.rank) != job.sharing_id(runtime().rank())) return;
+  const Card card = job.card(peer.rank);
   if (card.epoch != peer.epoch) return;
   suspects().add({peer.rank, peer.epoch, std::move(how)}, static_cast<pid_t>(card.pid));
   runtime().attention.store(true, std::memory_order_release);
@@ -166,7 +167,7 @@ void Runtime::listen() {
 
 void Runtime::join_job() {
   start_phase("plugins");
-  const Card card = Card::of_this_process(*bootstrap_);
+  const Card card = Card::of_this_process(bootstrap_);
   job_->set_own_card(card);
   const cwy_job& facts = job_->facts();
   if (bootstrap_->own_launcher() || facts.size > 1) show_status(facts);

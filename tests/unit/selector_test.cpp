@@ -305,7 +305,7 @@ TEST_F(SelectorTest, PeersMustHaveIt) {
   PeerFacts facts = peer(Locality::remote);
   Addresses addresses;
   addresses.add("slow", "x");
-  facts.addresses = &addresses;
+  facts.addresses = std::make_shared<const Addresses>(addresses);
   const Choice choice = choose(config_, set_, facts);
   EXPECT_EQ(choice.general->name(), "slow");
   EXPECT_EQ(choice.refused.at(0).reason, "rank 3 has not opened it");

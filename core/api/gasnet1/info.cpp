@@ -67,7 +67,7 @@ CAUSEWAY_API int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int n) {
   Numbering host, supernode;
   for (uint32_t rank = 0; rank < clipped(n); ++rank) {
     const Peer& peer = client.team()->member(rank);
-    table[rank].host = host(job.card(rank).host_id);
+    table[rank].host = host(job.host_id(rank));
     table[rank].supernode = supernode(job.nbrhd_of(rank));
     table[rank].offset = is_mapped(peer) ? static_cast<uintptr_t>(peer.segment.delta) : 0;
   }

@@ -42,9 +42,9 @@ void answer(World& w, uint32_t to, ControlMessage message) {
 
 // The pid of the rank's process where pids mean the same to both processes; else 0.
 pid_t reachable_process(World& w, uint32_t rank) {
-  const Card& card = runtime().job().card(rank);
-  const bool near = card.sharing_id == runtime().job().card(w.rank).sharing_id;
-  return near && rank != w.rank ? static_cast<pid_t>(card.pid) : 0;
+  const JobFacts& job = runtime().job();
+  const bool near = job.sharing_id(rank) == job.sharing_id(w.rank);
+  return near && rank != w.rank ? static_cast<pid_t>(job.card(rank).pid) : 0;
 }
 
 // A stopped process reads no control message and takes no signal before it goes on, and may be

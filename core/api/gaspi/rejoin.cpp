@@ -93,7 +93,7 @@ std::string mechanism(World& w) {
 void replace_rank(uint32_t rank, uint32_t epoch) {
   World* const w = g_receiver.load(std::memory_order_acquire);
   if (w == nullptr || rank >= w->size || rank == w->rank) return;
-  if (runtime().job().card(rank).epoch >= epoch) {
+  if (runtime().job().epoch(rank) >= epoch) {
     // This process started later and has that card; the other one waits for a word.
     if (w->reached[rank].load(std::memory_order_acquire)) return;
     return welcome(*w, rank, true);
@@ -141,7 +141,7 @@ void on_welcome(World& w, uint32_t from, const Header& header, const std::string
 
 void join_running_job(World& w, bool connect) {
   for (uint32_t r = 0; r < w.size; ++r)
-    if (!runtime().job().card(r).present()) lose_rank(r, "it has no process");
+    if (!runtime().job().present(r)) lose_rank(r, "it has no process");
   Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
   wait_for(forever, [&] { return everybody_known(w); });
   w.atomics.store(new AtomicDomain(*w.client->team(), GEX_DT_U64, kOperations, 0, mechanism(w)),

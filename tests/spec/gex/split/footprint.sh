@@ -2,7 +2,7 @@
 # What other ranks cost a process in memory.
 # Usage: footprint.sh CAUSEWAY CONTACTS_PROGRAM MANY PLUGINS [CONFIG_OF_OFI]
 # Would catch: connections that nobody asked for, a rank that was never contacted and costs more than
-# 2 KiB, with as many ranks as MANY or as many conduits as the default has between hosts, and what
+# 1 KiB, with as many ranks as MANY or as many conduits as the default has between hosts, and what
 # grows with the ranks and is not counted; and what a conduit maps for a connection and is not told,
 # in connect() (the conduit window of PLUGINS, 1 MiB) or later, while the connection comes up (ofi).
 set -eu
@@ -22,7 +22,7 @@ run() {
     fail "status $?"
   cost=$(sed -n 's/^memory: \([0-9]*\) bytes of each rank never contacted; .*/\1/p' "$work/out")
   heap=$(sed -n 's/^heap: \([0-9]*\) bytes$/\1/p' "$work/out")
-  [ "$cost" -ge 100 ] && [ "$cost" -le 2048 ] || fail "a rank that was never contacted costs '$cost'"
+  [ "$cost" -ge 100 ] && [ "$cost" -le 1024 ] || fail "a rank that was never contacted costs '$cost'"
 }
 says() { grep -q "$1" "$work/out" || fail "no line with '$1'"; }
 
