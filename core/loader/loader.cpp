@@ -167,6 +167,15 @@ Loader::Loader(const Config& config, const cwy_services* services)
   // A program with rights that its user lacks takes no code from where that user says.
   if (::getauxval(AT_SECURE) == 0)
     for (const std::string& directory : config.plugin_path) append(directory);
+  for (const std::string& directory : search_path_) {
+    std::error_code error;
+    const fs::directory_iterator tried(directory, error);
+    if (!error) continue;
+    const std::string why = "cannot be searched (plugins.path): " + error.message();
+    if (impl_->policy == LoadErrorPolicy::fail)
+      throw Error(CWY_ERR_INVALID, "{}: {}", directory, why);
+    impl_->record(failures_, directory, why, true);
+  }
   append(own_plugin_directory());
 }
 
@@ -174,12 +183,6 @@ Loader::~Loader() = default;
 
 std::vector<Manifest> Loader::list() {
   const std::lock_guard<std::mutex> guard(impl_->lock);
-  for (const std::string& directory : search_path_) {
-    std::error_code error;
-    const fs::directory_iterator tried(directory, error);
-    if (error && directory != own_plugin_directory())
-      impl_->record(failures_, directory, "cannot be searched: " + error.message(), false);
-  }
   std::vector<Manifest> manifests;
   for (const std::string& path : all_plugin_files(search_path_)) {
     try {

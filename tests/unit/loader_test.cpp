@@ -224,6 +224,20 @@ TEST(Loader, ListReportsAMissingDirectoryOfThePath) {
   EXPECT_EQ(loader.failures()[0].path, "/nonexistent/causeway");
 }
 
+// Would catch: a job that runs without the plugins of a mistyped directory, and says nothing.
+TEST(Loader, TellsOfAMissingDirectoryOfThePath) {
+  const std::vector<std::string> path = {"/nonexistent/causeway"};
+  const auto told = [&](LoadErrorPolicy policy) {
+    testing::internal::CaptureStderr();
+    const Loader loader(config_with(path, policy), services());
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(told(LoadErrorPolicy::warn),
+              testing::HasSubstr("/nonexistent/causeway: cannot be searched (plugins.path): No "));
+  EXPECT_EQ(told(LoadErrorPolicy::ignore), "");
+  EXPECT_THROW(Loader(config_with(path, LoadErrorPolicy::fail), services()), Error);
+}
+
 TEST(Loader, ReloadsAfterEveryLoaderIsGone) {
   // Would catch: a stale module handed out after fini.
   logged().clear();
