@@ -277,7 +277,7 @@ typedef struct cwyc_ep_params {
   void (*peer_state)(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why);
 } cwyc_ep_params;
 
-/* How the core sees a peer when it asks reach() and connect(). */
+/* How the core sees a peer when it asks reach() and connect(); valid during the call. */
 typedef struct cwyc_peer_desc {
   cwy_head head;
   cwy_peer peer;

@@ -49,7 +49,7 @@ std::optional<CardTable> CardTable::map(const std::string& file, size_t count) {
   struct stat about {};
   if (!fd || ::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
   const auto size = static_cast<size_t>(about.st_size);
-  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (at == MAP_FAILED) return std::nullopt;
   const auto unmap = [size](const char* bytes) { ::munmap(const_cast<char*>(bytes), size); };
   return CardTable({static_cast<const char*>(at), unmap}, size, count, true);

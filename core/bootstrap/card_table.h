@@ -16,8 +16,8 @@ class CardTable {
   explicit CardTable(const std::vector<std::string>& cards);
   // `text`: text() of another process. Throws Error: it is no table of `count` cards.
   CardTable(const std::string& text, size_t count);
-  // Nothing where there is no such file. Throws Error as above. Whoever cuts the file short later
-  // ends the processes that read it; the directory of a session is its user's alone.
+  // Nothing where there is no such file. Throws Error as above. A file that is cut short later ends
+  // the processes that read it; the directory of a session is its user's alone.
   static std::optional<CardTable> map(const std::string& file, size_t count);
   // False, and nothing is left of it: it does not fit, or a container does not show the directory.
   // A pipe or link that stands under that name is neither waited for nor followed.

@@ -73,7 +73,7 @@ std::string text_in(const Value& value) {
   return value && value->type == PMIX_UINT32 ? std::to_string(value->data.uint32) : "";
 }
 
-// What the server says without being asked again: a foreign one is not made to look for the key.
+// Asks for what the server has said already: a foreign one is not made to look for the key.
 std::string said_of(const pmix_proc_t& proc, const char* key) {
   return text_in(ask_now(proc, key, PMIX_OPTIONAL).first);
 }
@@ -117,12 +117,12 @@ PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
   if (own.empty() || directory.substr(0, directory.find('.')) != own) session_dir_.clear();
   if (!session_dir_.empty()) take_place(session_dir_, environment("PMIX_RANK"));
   join(timeout_ns);
-  find_ranks();
+  find_job();
+  if (!own_launcher_) session_dir_.clear();
   job_id_ = own_launcher_ ? own : job_id_.substr(0, 63);
   for (char& c : job_id_)
     if (c <= ' ' || c > '~' || c == '/') c = '_';
   find_local_ranks();
-  find_host();
   state_ = std::make_shared<JobState>(size());
   listen_for_deaths();
 }
@@ -169,7 +169,7 @@ pmix_proc_t PmixBootstrap::whole_job() const {
   return job;
 }
 
-void PmixBootstrap::find_ranks() {
+void PmixBootstrap::find_job() {
   const auto [value, status] = ask_now(whole_job(), PMIX_JOB_SIZE, nullptr);
   const uint32_t size = value && value->type == PMIX_UINT32 ? value->data.uint32 : 0;
   if (size == 0 || self_.rank >= size)
@@ -181,19 +181,16 @@ void PmixBootstrap::find_ranks() {
   // By what the server says: every rank finds the same, whatever its environment is.
   const std::string said = said_of(whole_job(), kLayoutKey);
   own_launcher_ = !said.empty();
+  host_id_ = own_launcher_ ? said_of(whole_job(), kHostKey) : said_of(self_, PMIX_NODEID);
   if (!own_launcher_) return;
   const std::optional<uint32_t> ranks = number_of_job(said, "ranks");
   if (ranks && *ranks > 0 && *ranks <= size) size_ = *ranks;
   survives_ = said.find("on_failure=continue") != std::string::npos;
   hosts_ = number_of_job(said, "hosts").value_or(1);
-  spare_ = self_.rank >= size_;
-  if (spare_) rank_ = size_;
-}
-
-void PmixBootstrap::find_host() {
-  host_id_ = own_launcher_ ? said_of(whole_job(), kHostKey) : said_of(self_, PMIX_NODEID);
   // One host keeps the system's name: so do rules of configurations that were written for it.
   if (hosts_ > 1) host_name_ = said_of(whole_job(), kHostNameKey);
+  spare_ = self_.rank >= size_;
+  if (spare_) rank_ = size_;
 }
 
 // PMIX_LOCAL_PEERS is a comma-delimited list of PMIx ranks. A launcher that does not give it leaves

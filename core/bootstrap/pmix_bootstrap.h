@@ -65,9 +65,8 @@ class PmixBootstrap final : public Bootstrap {
 
  private:
   void join(uint64_t timeout_ns);
-  void find_ranks();
+  void find_job();
   void find_local_ranks();
-  void find_host();
   pmix_proc_t whole_job() const;
   CardTable gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();

@@ -238,7 +238,7 @@ uint32_t cross_memory_pid(Peer& peer) {
   if (peer.rank == context().rank() || !cross_memory_wanted()) return 0;
   Neighbor* neighbor = s.neighbors[peer.rank].get();
   if (neighbor == nullptr) return 0;
-  const uint32_t pid = context().job().card(peer.rank).pid;
+  const uint32_t pid = context().job().pid_here(peer.rank);
   uint32_t known = neighbor->cross.load(std::memory_order_relaxed);
   if (known == 0) {
     // Its own number for itself need not be ours (PID namespaces), and who may attach to whom is a

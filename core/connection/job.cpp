@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -37,7 +38,8 @@ std::pair<std::string_view, std::string_view> take_field(std::string_view& bytes
   const size_t space = bytes.find(' ');
   const size_t space2 = space == bytes.npos ? space : bytes.find(' ', space + 1);
   if (space2 == bytes.npos) throw Error(CWY_ERR_INVALID, "a rank's card is garbled");
-  const size_t length = std::strtoull(bytes.data() + space + 1, nullptr, 10);
+  size_t length = SIZE_MAX;
+  std::from_chars(bytes.data() + space + 1, bytes.data() + space2, length);
   if (length >= bytes.size() - space2 - 1)
     throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
   const std::pair field{bytes.substr(0, space), bytes.substr(space2 + 1, length)};
@@ -171,10 +173,6 @@ JobFacts::JobFacts(const Bootstrap& bootstrap)
   sharers_ = facts_.local_count;
 }
 
-void JobFacts::set_own_card(const Card& card) {
-  facts_.host_id = card.host_id;
-}
-
 void JobFacts::publish_local_ranks() {
   facts_.local_count = static_cast<uint32_t>(local_ranks_.size());
   for (uint32_t i = 0; i < facts_.local_count; ++i)
@@ -183,9 +181,11 @@ void JobFacts::publish_local_ranks() {
 
 void JobFacts::place(uint32_t rank, const Card& card) {
   Place& p = places_[rank];
+  p.pid.store(0, std::memory_order_release);
   p.kind.store(&*kinds_.emplace(card).first, std::memory_order_release);
   p.host_id.store(card.host_id, std::memory_order_release);
   p.sharing_id.store(card.sharing_id, std::memory_order_release);
+  p.pid.store(card.pid, std::memory_order_release);
   p.epoch.store(card.epoch, std::memory_order_release);
 }
 
@@ -195,6 +195,7 @@ void JobFacts::set_cards(CardTable cards, bool can_map, uint32_t nbrhd_most) {
   places_.reset(new Place[facts_.size]);
   const Card own = Card::unpack(cards_[facts_.rank]);
   segment_max_ = own.segment_max;
+  least_segment_max_ = UINT64_MAX;
   local_ranks_.clear();
   sharers_ = 0;
   std::map<uint64_t, uint32_t> hosts;  // id -> index, by lowest rank
@@ -215,7 +216,7 @@ void JobFacts::set_cards(CardTable cards, bool can_map, uint32_t nbrhd_most) {
       card.sharing_id = hash_text(std::to_string(portion), card.sharing_id);
     }
     place(r, card);
-    least_segment_max_ = std::min(least_segment_max_, card.segment_max);
+    if (present(r)) least_segment_max_ = std::min(least_segment_max_, card.segment_max);
     hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
     if (card.host_id == own.host_id) {
       if (r == facts_.rank) host_index_ = static_cast<uint32_t>(local_ranks_.size());
@@ -234,6 +235,13 @@ Card JobFacts::card(uint32_t rank) const {
   const std::lock_guard lock(mutex_);
   if (const auto found = replaced_.find(rank); found != replaced_.end()) return found->second;
   return Card::unpack(cards_[rank]);
+}
+
+uint32_t JobFacts::pid_here(uint32_t rank) const {
+  const uint32_t pid = get(places_[rank].pid);
+  const bool near = sharing_id(rank) == sharing_id(facts_.rank);
+  // Read again: between the two a new process may have come.
+  return near && get(places_[rank].pid) == pid ? pid : 0;
 }
 
 void JobFacts::set_neighborhoods(std::vector<uint32_t> nbrhd_of) {
@@ -289,12 +297,12 @@ PeerFacts JobFacts::facts_for_rules(uint32_t rank, Locality locality) const {
 }
 
 PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
+  // The card first: where a new process comes meanwhile, its addresses never go with the old place.
+  Card card = this->card(rank);
   PeerFacts facts = facts_for_rules(rank, locality(rank));
   const auto local = std::ranges::lower_bound(local_ranks_, rank);  // ascending
   if (local != local_ranks_.end() && *local == rank)
     facts.desc.local_index = static_cast<uint32_t>(local - local_ranks_.begin());
-  Card card = this->card(rank);
-  // Of the process whose addresses these are, though a new one may have come meanwhile.
   facts.desc.peer.epoch = card.epoch;
   facts.desc.pid = card.pid;
   facts.addresses = std::make_shared<const Addresses>(std::move(card.addresses));

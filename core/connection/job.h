@@ -1,7 +1,7 @@
 // JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange
-// through the bootstrap, and constant afterwards, but for the cards of ranks that failed and have
-// been replaced.
-// Of a rank it keeps a Place; the card only as it was sent, in a table that a host's ranks share.
+// through the bootstrap, and constant afterwards, but for ranks that failed and have been replaced.
+// It keeps a Place of each rank; cards stay as they were sent, in a table that a host's ranks
+// share.
 #pragma once
 
 #include <causeway/plugin.h>
@@ -66,7 +66,7 @@ class JobFacts {
   const cwy_job& facts() const { return facts_; }
 
   // Sets what is known before the cards are exchanged, so that plugins can be initialised.
-  void set_own_card(const Card& card);
+  void set_own_card(const Card& card) { facts_.host_id = card.host_id; }
   // `can_map`: some conduit maps memory here. `nbrhd_most`: of neighbors; 0 for any number.
   void set_cards(CardTable cards, bool can_map, uint32_t nbrhd_most);
   // By rank: the lowest rank of its neighborhood. After the cards; nbrhd() and what follows it is
@@ -77,13 +77,15 @@ class JobFacts {
   // hosts (nbrhd_of(), nbrhd() and what follows it) stays as it was at the start.
   void replace_card(uint32_t rank, Card card);
 
-  // Unpacked anew at each call, microseconds; what follows it costs a load.
+  // Locks and unpacks, in microseconds: not for handlers of signals. Its sharing_id is as sent.
   Card card(uint32_t rank) const;
-  // How the rank is addressed there; of the cards of the start.
+  // How the rank is addressed there, by its card of the start.
   std::optional<std::string> address(uint32_t rank, std::string_view name) const;
   uint64_t host_id(uint32_t rank) const { return get(places_[rank].host_id); }
   uint64_t sharing_id(uint32_t rank) const { return get(places_[rank].sharing_id); }
   uint32_t epoch(uint32_t rank) const { return get(places_[rank].epoch); }
+  // The rank's process where pids mean the same to it and to this one; else 0.
+  uint32_t pid_here(uint32_t rank) const;
   const CardKind& kind(uint32_t rank) const { return *get(places_[rank].kind); }
   // False: the rank has no process now (a replacement starts while another rank is dead).
   bool present(uint32_t rank) const { return !kind(rank).opened.empty(); }
@@ -93,7 +95,7 @@ class JobFacts {
   }
   // Rules of peers: go by it: `nbrhd` is a rank that could be mapped, if what serves it does so.
   Locality locality(uint32_t rank) const;
-  // Of the rank as others see it that are `locality` of it, without its addresses: enough for
+  // A rank as others see it that are `locality` of it, without its addresses: enough for
   // rule_for(), and cheap.
   PeerFacts facts_for_rules(uint32_t rank, Locality locality) const;
   PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
@@ -126,7 +128,7 @@ class JobFacts {
   uint32_t host_set_size() const { return host_set_size_; }
   uint32_t host_set_rank() const { return host_set_rank_; }
 
-  // Of this process's memory.
+  // The memory of this process that all this takes.
   uint64_t bytes() const { return size() * sizeof(Place) + cards_.own_bytes(); }
 
  private:
@@ -134,13 +136,13 @@ class JobFacts {
   std::string job_id_, session_dir_;
   std::vector<uint32_t> local_ranks_;
   uint32_t sharers_ = 1;  // this rank included
-  // Of the card, but for neighborhood.ranks, which divides those of one sharing_id. Written when
-  // the cards come and by replace_card(), release, the epoch last; acquire when read, so that
-  // whoever sees a new process finds where it is.
+  // A part of the card; neighborhood.ranks divides those of one sharing_id. Written when the cards
+  // come and by replace_card(), release: the pid becomes 0 first, the epoch changes last. Acquire
+  // when read, so that a reader of a new epoch finds where that process is.
   struct Place {
     std::atomic<uint64_t> host_id{0}, sharing_id{0};
     std::atomic<const CardKind*> kind{nullptr};
-    std::atomic<uint32_t> epoch{1};
+    std::atomic<uint32_t> pid{0}, epoch{1};
   };
   std::unique_ptr<Place[]> places_;  // by rank
   CardTable cards_;                  // of the start

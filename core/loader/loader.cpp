@@ -169,8 +169,7 @@ Loader::Loader(const Config& config, const cwy_services* services)
     for (const std::string& directory : config.plugin_path) append(directory);
   for (const std::string& directory : search_path_) {
     std::error_code error;
-    const fs::directory_iterator tried(directory, error);
-    if (!error) continue;
+    if (fs::directory_iterator(directory, error); !error) continue;
     const std::string why = "cannot be searched (plugins.path): " + error.message();
     if (impl_->policy == LoadErrorPolicy::fail)
       throw Error(CWY_ERR_INVALID, "{}: {}", directory, why);

@@ -44,9 +44,11 @@ Table copy_table(const Table* theirs, const char* what) {
 // Collects what a table lacks, so that one message names everything.
 class Required {
  public:
-  template <typename Entry>
-  void need(Entry entry, const char* name) {
+  // Entries, each before its name.
+  template <typename Entry, typename... More>
+  void need(Entry entry, const char* name, More... more) {
     if (entry == nullptr) missing_.push_back(name);
+    if constexpr (sizeof...(more) > 0) need(more...);
   }
   // `entry` where its partner is there.
   template <typename Partner, typename Entry>
@@ -95,18 +97,12 @@ cwyc_ops copy_ops(const cwyc_ops* theirs, uint32_t index) {
 
 void check_module(const cwyc_module& module) {
   Required required;
-  required.need(module.domain_open, "domain_open");
-  required.need(module.domain_close, "domain_close");
-  required.need(module.ep_open, "ep_open");
-  required.need(module.ep_close, "ep_close");
-  required.need(module.ep_query, "ep_query");
-  required.need(module.ep_address, "ep_address");
-  required.need(module.reach, "reach");
-  required.need(module.connect, "connect");
-  required.need(module.disconnect, "disconnect");
-  required.need(module.purge, "purge");
-  required.need(module.progress, "progress");
-  required.need(module.ops, "ops");
+  required.need(module.domain_open, "domain_open", module.domain_close, "domain_close");
+  required.need(module.ep_open, "ep_open", module.ep_close, "ep_close");
+  required.need(module.ep_query, "ep_query", module.ep_address, "ep_address");
+  required.need(module.reach, "reach", module.connect, "connect");
+  required.need(module.disconnect, "disconnect", module.purge, "purge");
+  required.need(module.progress, "progress", module.ops, "ops");
   if (module.mem_alloc != nullptr || module.mem_reg != nullptr)
     required.need(module.mem_release, "mem_release (beside mem_alloc, mem_reg)");
   required.pair(module.rkey_open, module.rkey_close, "rkey_close (beside rkey_open)");
@@ -121,11 +117,8 @@ void check_module(const cwyc_module& module) {
 
 void check_module(const cwym_module& module) {
   Required required;
-  required.need(module.list_devices, "list_devices");
-  required.need(module.create, "create");
-  required.need(module.destroy, "destroy");
-  required.need(module.query, "query");
-  required.need(module.who_owns, "who_owns");
+  required.need(module.create, "create", module.destroy, "destroy", module.query, "query");
+  required.need(module.list_devices, "list_devices", module.who_owns, "who_owns");
   required.need(module.copy, "copy");
   required.pair(module.pin_host, module.unpin_host, "unpin_host (beside pin_host)");
   required.pair(module.unpin_host, module.pin_host, "pin_host (beside unpin_host)");
@@ -139,9 +132,7 @@ cwyl_candidate copy_candidate(const cwyl_candidate* theirs, uint32_t index) {
   std::string what = fmt::format("its candidates[{}]", index);
   cwyl_candidate candidate = copy_table(theirs, what.c_str());
   Required required;
-  required.need(candidate.name, "name");
-  required.need(candidate.start, "start");
-  required.need(candidate.step, "step");
+  required.need(candidate.name, "name", candidate.start, "start", candidate.step, "step");
   required.check(what.c_str());
   what += fmt::format(" ('{}')", one_line(candidate.name, 63));
   if (candidate.min_bytes > candidate.max_bytes || candidate.min_team > candidate.max_team)

@@ -25,7 +25,7 @@ namespace causeway {
 namespace {
 
 // Where ranks read different configurations everybody finds that in the cards, and asks for the
-// texts, to say where they part. Who took a dead rank's place asks alone: nobody would answer.
+// texts, to say where they part. A new process of a dead rank does not ask: nobody would answer.
 void demand_one_configuration(const JobFacts& job) {
   const uint64_t own = job.kind(job.rank()).config_id;
   uint32_t r = 0;

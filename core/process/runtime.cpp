@@ -59,11 +59,9 @@ Suspects& suspects() {
 void suspect(cwy_peer peer, std::string how) {
   if (!runtime().survives_failures()) return;
   const JobFacts& job = runtime().job();
-  // Pids mean the same to both, and it is the process that the conduit speaks of.
-  if (job.sharing_id(peer.rank) != job.sharing_id(runtime().rank())) return;
-  const Card card = job.card(peer.rank);
-  if (card.epoch != peer.epoch) return;
-  suspects().add({peer.rank, peer.epoch, std::move(how)}, static_cast<pid_t>(card.pid));
+  const uint32_t pid = job.pid_here(peer.rank);
+  if (pid == 0 || job.epoch(peer.rank) != peer.epoch) return;
+  suspects().add({peer.rank, peer.epoch, std::move(how)}, static_cast<pid_t>(pid));
   runtime().attention.store(true, std::memory_order_release);
 }
 

@@ -34,8 +34,8 @@ inline constexpr const char* kCodeKey = "causeway.code";
 // A rank asks that another one, stopped by a signal (SIGSTOP), goes on. kRankKey names that.
 inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 
-// "ranks=4,spares=1,on_failure=continue,hosts=2": of our launcher, and by what a rank knows it. The
-// variable is for what reads it before a rank has joined the job.
+// "ranks=4,spares=1,on_failure=continue,hosts=2". Our launcher's server says it, and a rank knows
+// its launcher by it. The variable is for readers that have not joined the job.
 inline constexpr const char* kLayoutKey = "causeway.layout";
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 std::optional<uint32_t> number_of_job(const std::string& job, const std::string& name);

@@ -42,9 +42,7 @@ void answer(World& w, uint32_t to, ControlMessage message) {
 
 // The pid of the rank's process where pids mean the same to both processes; else 0.
 pid_t reachable_process(World& w, uint32_t rank) {
-  const JobFacts& job = runtime().job();
-  const bool near = job.sharing_id(rank) == job.sharing_id(w.rank);
-  return near && rank != w.rank ? static_cast<pid_t>(job.card(rank).pid) : 0;
+  return rank != w.rank ? static_cast<pid_t>(runtime().job().pid_here(rank)) : 0;
 }
 
 // A stopped process reads no control message and takes no signal before it goes on, and may be
