@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
+#include <sstream>
 #include <tuple>
 
 #include "base/context.h"
@@ -30,17 +32,23 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
 
 // ---- ranks that read another configuration ----
 
-// Where two texts of configurations (Config::text) part, as far as a line tells.
+// The setting of Config::text that `at` lies in or before, behind the keys that it lies under.
+std::string setting_at(const std::string& text, size_t at) {
+  std::vector<std::pair<size_t, std::string>> keys;  // by their indentation
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    while (!keys.empty() && keys.back().first >= indent) keys.pop_back();
+    keys.emplace_back(indent, line.substr(indent));
+    if (static_cast<size_t>(lines.tellg()) > at && !line.ends_with(':'))
+      return fmt::format("{}", fmt::join(keys | std::views::values, " "));
+  }
+  return "nothing more";
+}
+
 std::string first_difference(const std::string& here, const std::string& there) {
-  size_t at = 0;
-  while (at < here.size() && at < there.size() && here[at] == there[at]) ++at;
-  const auto line = [&](const std::string& text) {
-    const size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-    std::string out = text.substr(begin, text.find('\n', at) - begin);
-    out.erase(0, out.find_first_not_of(' '));
-    return out.empty() ? std::string("nothing more") : out;
-  };
-  return fmt::format("'{}' there, '{}' here", line(there), line(here));
+  const size_t at = std::ranges::mismatch(here, there).in1 - here.begin();
+  return fmt::format("'{}' there, '{}' here", setting_at(there, at), setting_at(here, at));
 }
 
 std::string way(const PeerRule* rule) {

@@ -44,6 +44,10 @@ END
   fail "ranks with different files started"
 says "rank 1 runs with another configuration than rank 0"
 says "rank 0 would reach rank 1 by rule inside (use: net, shm), and rank 1 rank 0 by rule elsewise"
+# Ranks that differ in an option: which one, with the keys that it lies under.
+! run 2 -- sh -c "$one" sh CAUSEWAY_SET=conduits.shm.options.memory=posix "$program" ||
+  fail "ranks with different options started"
+says "'conduits: shm: options: memory: posix' there, 'conduits: shm: plugin: shm' here"
 
 # A rank that cannot open the first conduit: both ranks take the second, and say why.
 run 2 --config "$work/site.yaml" --set log.level=info -- \
