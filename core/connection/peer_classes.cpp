@@ -37,7 +37,7 @@ std::string setting_at(const std::string& text, size_t at) {
   std::vector<std::pair<size_t, std::string>> keys;  // by their indentation
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    const size_t indent = std::min(line.find_first_not_of(" -"), line.size());
     while (!keys.empty() && keys.back().first >= indent) keys.pop_back();
     keys.emplace_back(indent, line.substr(indent));
     if (static_cast<size_t>(lines.tellg()) > at && !line.ends_with(':'))

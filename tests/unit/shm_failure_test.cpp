@@ -1,6 +1,7 @@
 // The shm conduit when peers die, babble, come back, or crowd; and what it leaves behind.
 #include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <thread>
 
@@ -303,6 +304,23 @@ TEST_F(Failure, AddressesOfTheDeadAndForgedOnes) {
   EXPECT_EQ(ep.connect(address, {1, 1}), nullptr);
   EXPECT_EQ(ep.last_status(), CWY_ERR_PEER_FAILED);
   EXPECT_NE(ep.last_error().find("is gone"), std::string::npos) << ep.last_error();
+}
+
+// Catches: a process without descriptors that blames its peer, or the way there.
+TEST_F(Failure, OwnShortageOfDescriptors) {
+  const cwyc_module* module = harness::load_conduit("shm", 0, 2);
+  Endpoint ep(module, shm_defaults());
+  const pid_t pid = victim(ep, 1, shm_defaults(), [](Endpoint&, cwyc_conn*) {});
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const cwyc_conn* const conn = ep.connect(board->read(1), {1, 1});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(conn, nullptr);
+  EXPECT_EQ(ep.last_status(), CWY_ERR_NOMEM) << ep.last_error();
+  EXPECT_NE(ep.last_error().find("Too many open files"), std::string::npos) << ep.last_error();
+  kill_and_reap(pid);
 }
 
 // Catches: POSIX objects of a killed job that stay for ever, and a sweep that takes living ones.

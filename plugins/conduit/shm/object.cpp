@@ -303,10 +303,12 @@ cwy_status map_peer_object(const ObjectAddress& address, Mapping& out, cwy_err* 
     const int why = errno;
     if (is_gone(address.pid))
       return report(err, CWY_ERR_PEER_FAILED, "process %u is gone", address.pid);
-    const bool restricted = address.fd >= 0 && !lacks_resources(why);
+    if (lacks_resources(why))
+      return report(err, CWY_ERR_NOMEM, "this process cannot open shared memory of process %u: %s",
+                    address.pid, std::strerror(why));
     return report(err, CWY_ERR_UNREACHABLE, "shared memory of process %u cannot be opened: %s%s",
                   address.pid, std::strerror(why),
-                  restricted ? " (if /proc is restricted here, set memory: posix)" : "");
+                  address.fd >= 0 ? " (if /proc is restricted here, set memory: posix)" : "");
   }
   struct stat st {};
   const bool same = fstat(fd, &st) == 0 && st.st_ino == address.inode &&
