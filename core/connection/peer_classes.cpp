@@ -109,7 +109,7 @@ void refuse_other_configuration(uint32_t rank, const std::string& text) {
   const JobFacts& job = context().job();
   throw Error(CWY_ERR_INVALID,
               "rank {} runs with another configuration than rank {}{}; give every rank the same "
-              "CAUSEWAY_CONFIG and CAUSEWAY_SET",
+              "CAUSEWAY_CONFIG, CAUSEWAY_SET and GASNET_ variables",
               rank, job.rank(), difference(context().config(), job, rank, text));
 }
 

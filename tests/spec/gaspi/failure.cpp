@@ -10,6 +10,7 @@
 //   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
 //   spec_gaspi_failure stopped_killed   rank 0 ends rank 1, which is stopped, with gaspi_proc_kill
 //   spec_gaspi_failure starting         rank 1 dies in its start (start_points.sh)
+//   spec_gaspi_failure first            rank 1 dies right behind its start
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
 //   spec_gaspi_failure busy usec        the same so many microseconds later, with the others in the
 //                                       middle of collectives
@@ -285,9 +286,10 @@ void kill_stopped_one() {
 }
 
 // Started, while rank 1 died right behind its own start: nobody waits for it, here or at the end.
-void lose_at_start() {
+void lose_at_start(bool dies) {
   REQUIRE(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
   introduce_oneself();
+  if (dies && me == kVictim && own_incarnation == 1) ::raise(SIGKILL);
   // A replacement is in no group yet.
   EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_barrier(GASPI_GROUP_ALL, t); }) ==
          (own_incarnation > 1 ? GASPI_ERR_INV_GROUP : GASPI_ERROR));
@@ -378,7 +380,9 @@ int main(int argc, char** argv) {
   } else if (what == "stopped_killed") {
     kill_stopped_one();
   } else if (what == "starting") {
-    lose_at_start();
+    lose_at_start(false);
+  } else if (what == "first") {
+    lose_at_start(true);
   } else if (what == "interrupted") {
     interrupt_others();
   } else if (what == "busy") {

@@ -1,8 +1,10 @@
 #!/bin/sh
-# A rank dies in the start of a job that outlives failures, at each moment that slow_start.cpp knows.
+# A rank dies in the start of a job that outlives failures, at each moment that slow_start.cpp knows,
+# and right behind its own start, while others still connect to it.
 # Usage: start_points.sh CAUSEWAY PROGRAM PRELOADED
 # Catches: a death that nobody hears of, or a replacement that starts while the others cannot
-# complete theirs: a start or an end that takes as long as timeouts.start, or has no end.
+# complete theirs: a start or an end that takes as long as timeouts.start, or has no end; a start that
+# fails for want of a rank whose spare takes over.
 set -eu
 causeway=$1 program=$2 preloaded=$3
 limit=60 # seconds; timeouts.start is longer
@@ -47,4 +49,12 @@ for keep in --on-failure=continue "--spares 1"; do
     *) fail "the others did not go on" ;;
   esac
   echo "$what: gone on"
+done
+for launch in 1 2 3 4 5 6; do
+  what="first, launch $launch"
+  out=$("$causeway" run -n 9 --spares 1 --timeout $limit -- "$program" first 2>&1) || fail "status $?"
+  case $out in
+    *"first: well"*) ;;
+    *) fail "the others did not go on" ;;
+  esac
 done
