@@ -290,7 +290,7 @@ CardTable PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) 
 // The answer is waited for, so that a rank that fails later fails after the launcher knows. PMIx
 // servers pass events of this range on to the launcher, and keep those of the launcher's own range.
 void PmixBootstrap::started() {
-  if (!survives_ || epoch_ > 1) return;
+  if (!survives_) return;
   const pmix_status_t status =
       PMIx_Notify_event(kStartedEvent, &self_, PMIX_RANGE_GLOBAL, nullptr, 0, nullptr, nullptr);
   if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)

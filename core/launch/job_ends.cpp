@@ -47,7 +47,9 @@ void Job::judge(Member& member) {
     member.ended_at = now_s();
     return check_early_exits();
   }
-  if (!signalled && member.said_goodbye()) return note_status(member, status);
+  // The others wait for a replacement that never started.
+  const bool replaces_in_vain = member.epoch > 1 && !member.started;
+  if (!signalled && member.said_goodbye() && !replaces_in_vain) return note_status(member, status);
   if (left_first_ && left_first_->first == member.process) left_first_.reset();
   const std::string line = fmt::format("rank {} {}", name_of(member), how);
   note_failure(signalled ? WTERMSIG(member.wait_status) : 0, status);

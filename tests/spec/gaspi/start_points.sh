@@ -4,7 +4,8 @@
 # Usage: start_points.sh CAUSEWAY PROGRAM PRELOADED
 # Catches: a death that nobody hears of, or a replacement that starts while the others cannot
 # complete theirs: a start or an end that takes as long as timeouts.start, or has no end; a start that
-# fails for want of a rank whose spare takes over.
+# fails for want of a rank whose spare takes over; a spare that fails in its own start, of which nobody
+# hears.
 set -eu
 causeway=$1 program=$2 preloaded=$3
 limit=60 # seconds; timeouts.start is longer
@@ -58,3 +59,15 @@ for launch in 1 2 3 4 5 6; do
     *) fail "the others did not go on" ;;
   esac
 done
+what="a spare with another configuration"
+# shellcheck disable=SC2016 # for the spare's shell
+out=$("$causeway" run -n 4 --spares 1 --timeout $limit -- sh -c \
+  '[ "$PMIX_RANK" = 4 ] && export CAUSEWAY_SET=direct_map=never; exec "$@"' sh "$program" first 2>&1) || true
+case $out in
+  *"first: well"*) ;;
+  *) fail "the others did not go on" ;;
+esac
+case $out in
+  *"rank 1 (pid "*", epoch 2) exited with status "*"; the others go on"*) ;;
+  *) fail "nobody heard that the replacement failed" ;;
+esac
