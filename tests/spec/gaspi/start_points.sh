@@ -51,23 +51,29 @@ for keep in --on-failure=continue "--spares 1"; do
   esac
   echo "$what: gone on"
 done
+# Where the others need longer than the launcher waits for their word, the job ends because of it.
+well=0
 for launch in 1 2 3 4 5 6; do
   what="first, launch $launch"
-  out=$("$causeway" run -n 9 --spares 1 --timeout $limit -- "$program" first 2>&1) || fail "status $?"
+  out=$("$causeway" run -n 9 --spares 1 --timeout $limit -- "$program" first 2>&1) || true
   case $out in
-    *"first: well"*) ;;
+    *"is not reached"*) fail "a rank's start failed for want of another one" ;;
+    *"first: well"*) well=$((well + 1)) ;;
+    *"before all ranks had started"*) ;;
     *) fail "the others did not go on" ;;
   esac
 done
+[ $well -gt 0 ] || fail "the others never went on"
 what="a spare with another configuration"
 # shellcheck disable=SC2016 # for the spare's shell
-out=$("$causeway" run -n 4 --spares 1 --timeout $limit -- sh -c \
-  '[ "$PMIX_RANK" = 4 ] && export CAUSEWAY_SET=direct_map=never; exec "$@"' sh "$program" first 2>&1) || true
+out=$(SLOW_START=all-started LD_PRELOAD=$preloaded "$causeway" run -n 3 --spares 1 \
+  --timeout $limit -- sh -c '[ "$PMIX_RANK" = 3 ] && export CAUSEWAY_SET=direct_map=never; exec "$@"' \
+  sh "$program" starting 2>&1) || true
 case $out in
-  *"first: well"*) ;;
+  *"starting: well"*) ;;
   *) fail "the others did not go on" ;;
 esac
 case $out in
-  *"rank 1 (pid "*", epoch 2) exited with status "*"; the others go on"*) ;;
+  *"rank 1 (pid "*", epoch 2) exited with status "*) ;;
   *) fail "nobody heard that the replacement failed" ;;
 esac
