@@ -1,7 +1,7 @@
 // JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange
 // through the bootstrap, and constant afterwards, but for ranks that failed and have been replaced.
-// It keeps a Place of each rank; cards stay as they were sent, in a table that a host's ranks
-// share.
+// The object keeps a Place of each rank; cards stay as they were sent, in a table that the ranks of
+// a host share.
 #pragma once
 
 #include <causeway/plugin.h>
