@@ -139,7 +139,7 @@ void on_welcome(World& w, uint32_t from, const Header& header, const std::string
   if (header.b != 0) welcome(w, from, false);
 }
 
-void join_running_job(World& w, bool connect) {
+void join_running_job(World& w) {
   for (uint32_t r = 0; r < w.size; ++r)
     if (!runtime().job().present(r)) lose_rank(r, "it has no process");
   Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
@@ -149,8 +149,6 @@ void join_running_job(World& w, bool connect) {
   // Other replacements may wait for the mechanism.
   for (uint32_t r = 0; r < w.size; ++r)
     if (r != w.rank && !w.is_corrupt(r) && w.epoch(r) > 1) welcome(w, r, false);
-  for (uint32_t r = 0; connect && r < w.size; ++r)
-    wait_for(forever, [&] { return try_connect(w, r); });  // a rank that fails meanwhile is corrupt
 }
 
 }  // namespace causeway::gaspi

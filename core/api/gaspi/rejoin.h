@@ -26,9 +26,9 @@ void take_in(World& world, uint32_t rank, Card card);
 
 // In a replacement, before its atomics are known: makes nobody reached but itself.
 void begin_as_replacement(World& world);
-// Then: waits until every other rank has welcomed this process or is lost, settles the mechanism of
-// atomics, and connects if `connect`. Throws Error.
-void join_running_job(World& world, bool connect);
+// Then: waits until every other rank has welcomed this process or is lost, and settles the
+// mechanism of atomics. Throws Error.
+void join_running_job(World& world);
 
 void on_welcome(World& world, uint32_t from, const Header& header, const std::string& text);
 

@@ -153,13 +153,13 @@ gaspi_network_t chosen_network(const Runtime& rt) {
 
 // ---- start ----
 
-// Where failures are survived, a rank that dies behind its own start is corrupt, as it would be a
-// moment later; the launcher ends a job whose start misses a rank.
+// Where failures are survived, a rank that fails meanwhile is corrupt, as it would be a moment
+// later; the launcher ends a job whose start misses a rank.
 void connect_all(World& w) {
   for (uint32_t r = 0; r < w.size; ++r) {
     Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
     const gaspi_return_t result = wait_for(forever, [&] { return try_connect(w, r); });
-    if (result != GASPI_SUCCESS && !(runtime().survives_failures() && w.is_corrupt(r)))
+    if (result != GASPI_SUCCESS && !runtime().survives_failures())
       throw Error(CWY_ERR_UNREACHABLE, "rank {} is not reached", r);
   }
 }
@@ -194,13 +194,12 @@ void start_up(const gaspi_config_t& wished) {
   const gaspi_number_t topology = w->config.build_infrastructure;
   // A replacement is in no group of the others before all commit again (6.1).
   w->groups->make_all(topology != GASPI_TOPOLOGY_NONE && !replacement);
-  if (replacement) {
-    join_running_job(*w, topology == GASPI_TOPOLOGY_STATIC);
-  } else {
+  if (replacement)
+    join_running_job(*w);
+  else
     w->atomics.store(new AtomicDomain(*w->client->team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0),
                      std::memory_order_release);
-    if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
-  }
+  if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
   w->losses_seen.store(w->losses.load(std::memory_order_acquire), std::memory_order_relaxed);
   rt.note_started();
   g_world.store(w, std::memory_order_release);
