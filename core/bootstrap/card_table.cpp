@@ -24,11 +24,6 @@ std::string pack(const std::vector<std::string>& cards) {
   return offsets + texts;
 }
 
-std::shared_ptr<const char> shared(const std::string& text) {
-  const auto owner = std::make_shared<const std::string>(text);
-  return {owner, owner->data()};
-}
-
 }  // namespace
 
 CardTable::CardTable(std::shared_ptr<const char> bytes, size_t size, size_t count, bool shared)
@@ -39,8 +34,10 @@ CardTable::CardTable(std::shared_ptr<const char> bytes, size_t size, size_t coun
   if (!whole)
     throw Error(CWY_ERR_INVALID, "the table of {} cards is damaged ({} bytes)", count, size_);
 }
-CardTable::CardTable(const std::string& text, size_t count)
-    : CardTable(shared(text), text.size(), count, false) {}
+CardTable::CardTable(const std::shared_ptr<const std::string>& text, size_t count)
+    : CardTable({text, text->data()}, text->size(), count, false) {}
+CardTable::CardTable(std::string text, size_t count)
+    : CardTable(std::make_shared<const std::string>(std::move(text)), count) {}
 CardTable::CardTable(const std::vector<std::string>& cards)
     : CardTable(pack(cards), cards.size()) {}
 

@@ -15,7 +15,7 @@ class CardTable {
   CardTable() = default;
   explicit CardTable(const std::vector<std::string>& cards);
   // `text`: text() of another process. Throws Error: it is no table of `count` cards.
-  CardTable(const std::string& text, size_t count);
+  CardTable(std::string text, size_t count);
   // Nothing where there is no such file. Throws Error as above. A file that is cut short later ends
   // the processes that read it; the directory of a session is its user's alone.
   static std::optional<CardTable> map(const std::string& file, size_t count);
@@ -30,6 +30,7 @@ class CardTable {
   size_t own_bytes() const { return shared_ ? 0 : size_; }
 
  private:
+  CardTable(const std::shared_ptr<const std::string>& text, size_t count);
   CardTable(std::shared_ptr<const char> bytes, size_t size, size_t count, bool shared);
   size_t offset(size_t index) const;
 

@@ -187,7 +187,7 @@ void PmixBootstrap::find_job() {
   if (ranks && *ranks > 0 && *ranks <= size) size_ = *ranks;
   survives_ = said.find("on_failure=continue") != std::string::npos;
   hosts_ = number_of_job(said, "hosts").value_or(1);
-  // One host keeps the system's name: so do rules of configurations that were written for it.
+  // In a job of a single host the system's name stays, which rules were written for.
   if (hosts_ > 1) host_name_ = said_of(whole_job(), kHostNameKey);
   spare_ = self_.rank >= size_;
   if (spare_) rank_ = size_;

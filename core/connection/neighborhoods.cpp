@@ -63,8 +63,9 @@ std::string own_row(const JobFacts& job) {
 std::vector<uint32_t> divide_by_rows(const JobFacts& job) {
   Bootstrap& bootstrap = context().bootstrap();
   const std::string own = own_row(job);
-  CardTable texts(std::vector<std::string>(job.size(), own));
-  if (bootstrap.epoch() == 1) texts = bootstrap.exchange(own, context().config().timeouts.start_ns);
+  const CardTable texts = bootstrap.epoch() == 1
+                              ? bootstrap.exchange(own, context().config().timeouts.start_ns)
+                              : CardTable(std::vector<std::string>(job.size(), own));
   std::vector<RankSet> rows;
   std::vector<uint64_t> groups;
   for (uint32_t r = 0; r < job.size(); ++r) {
