@@ -67,8 +67,8 @@ cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
     const uint64_t free = room_in(posix_directory), others = (local - 1) * ep->object.length();
     ep->mem_room = std::max<uint64_t>((free - std::min(free, others)) / local, 1);
   }
-  ep->receivers = std::make_unique<Receiver[]>(slots);
-  ep->polled = std::make_unique<uint16_t[]>(slots);
+  ep->receivers = std::make_unique<std::unique_ptr<Receiver>[]>(slots);
+  ep->polled = std::make_unique<Receiver*[]>(slots);
   return CWY_OK;
 }
 
@@ -167,8 +167,9 @@ constexpr const char* one_sided_names[one_sided_counts] = {"put", "put_bytes", "
 
 void received_stats(const cwyc_ep* ep, uint32_t lane, cwyc_stat_fn fn, void* arg) {
   uint64_t sums[4] = {};
-  for (uint32_t i = 0; i < ep->slot_count; ++i) {
-    const RxLane& from = ep->receivers[i].lane[lane];
+  const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) {
+    const RxLane& from = ep->polled[i]->lane[lane];
     for (uint32_t kind = 0; kind < 3; ++kind) sums[kind] += from.messages[kind];
     sums[3] += from.bytes;
   }
@@ -214,8 +215,9 @@ void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
   const auto& one = ep->one_sided;
   tell(UINT32_MAX, {one.read(count_puts) + one.read(count_gets) + one.read(count_atomics),
                     one.read(count_put_bytes), 0, one.read(count_get_bytes), 0});
-  for (uint32_t i = 0; i < ep->slot_count; ++i) {
-    const Receiver& from = ep->receivers[i];
+  const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Receiver& from = *ep->polled[i];
     const uint64_t owner = from.owner.load(std::memory_order_relaxed);
     for (const RxLane& lane : from.lane)
       tell(owner != 0 ? unpack(owner).sender.rank : UINT32_MAX,

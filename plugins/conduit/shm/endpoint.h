@@ -172,14 +172,16 @@ struct cwyc_ep {
   uint32_t slot_count = 0;
   uint32_t medium_max = 0;
   uint64_t mem_room = 0;
-  std::unique_ptr<causeway::shm::Receiver[]> receivers;
-  // Indices of receivers ever opened; grows only. Written under adopt_lock, count with release.
-  std::unique_ptr<uint16_t[]> polled;
+  // By slot; made when the slot is first opened. Under adopt_lock.
+  std::unique_ptr<std::unique_ptr<causeway::shm::Receiver>[]> receivers;
+  // Those that have been opened; grows only. Written under adopt_lock, count with release.
+  std::unique_ptr<causeway::shm::Receiver*[]> polled;
   std::atomic<uint32_t> polled_count{0};
-  // The last `recent_size` receivers that had something, and where the slow scan stands. Relaxed:
-  // scheduling hints, of which any mixture is right.
+  // The last `recent_size` receivers that had something; NULL before the first is polled. Release
+  // and acquire: a thread may find a receiver here that it has not found among the others.
   static constexpr uint32_t recent_size = 8;
-  std::atomic<uint16_t> recent[recent_size]{};
+  std::atomic<causeway::shm::Receiver*> recent[recent_size]{};
+  // Where the slow scan stands, and the next place among the recent. Relaxed: hints.
   std::atomic<uint32_t> recent_next{0}, cursor{0};
 
   std::atomic<uint32_t> seen_generation{0};  // relaxed: written under adopt_lock, a hint elsewhere

@@ -185,8 +185,7 @@ inline uint32_t poll_lane(cwyc_ep* ep, Receiver& from, RxLane& lane, uint32_t bu
   return 0;
 }
 
-uint32_t poll(cwyc_ep* ep, uint16_t index, uint32_t budget, uint32_t which) {
-  Receiver& from = ep->receivers[index];
+uint32_t poll(cwyc_ep* ep, Receiver& from, uint32_t budget, uint32_t which) {
   uint32_t delivered = poll_lane(ep, from, from.lane[reply_lane], budget);
   if (which == CWYC_PROGRESS_ALL && delivered < budget)
     delivered += poll_lane(ep, from, from.lane[request_lane], budget - delivered);
@@ -201,17 +200,17 @@ __attribute__((noinline)) uint32_t poll_many(cwyc_ep* ep, uint32_t count, uint32
   uint32_t delivered = 0;
   for (auto& recent : ep->recent) {
     if (delivered >= budget) break;
-    delivered += poll(ep, recent.load(relaxed), budget - delivered, which);
+    delivered += poll(ep, *recent.load(std::memory_order_acquire), budget - delivered, which);
   }
   uint32_t cursor = ep->cursor.load(relaxed);
   for (uint32_t i = 0; i < poll_others && delivered < budget; ++i) {
     if (++cursor >= count) cursor = 0;
-    const uint16_t index = ep->polled[cursor];
-    const uint32_t n = poll(ep, index, budget - delivered, which);
+    Receiver& from = *ep->polled[cursor];
+    const uint32_t n = poll(ep, from, budget - delivered, which);
     if (n == 0) continue;
     delivered += n;
     const uint32_t place = ep->recent_next.fetch_add(1, relaxed) % cwyc_ep::recent_size;
-    ep->recent[place].store(index, relaxed);
+    ep->recent[place].store(&from, std::memory_order_release);
   }
   ep->cursor.store(cursor, relaxed);
   return delivered;
@@ -246,7 +245,7 @@ __attribute__((noinline)) uint32_t poll_from(cwyc_ep* ep, uint32_t first, uint32
                                              uint32_t budget, uint32_t which) {
   uint32_t delivered = 0;
   for (uint32_t i = first; i < count && delivered < budget; ++i)
-    delivered += poll(ep, ep->polled[i], budget - delivered, which);
+    delivered += poll(ep, *ep->polled[i], budget - delivered, which);
   return delivered != 0 ? delivered : nothing_found(ep);
 }
 
@@ -277,7 +276,7 @@ uint32_t Conduit::progress(cwyc_ep* ep, uint32_t budget, uint32_t which) {
           0))
     return progress_in_full(ep, budget, which);
   for (uint32_t i = 0; i < count; ++i) {
-    const Receiver& from = ep->receivers[ep->polled[i]];
+    const Receiver& from = *ep->polled[i];
     if (!is_quiet(from.lane[reply_lane]) ||
         (which == CWYC_PROGRESS_ALL && !is_quiet(from.lane[request_lane])))
       return poll_from(ep, i, count, budget, which);
@@ -291,7 +290,7 @@ bool anything_pending(cwyc_ep* ep) {
     return true;
   const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i)
-    for (const RxLane& lane : ep->receivers[ep->polled[i]].lane)
+    for (const RxLane& lane : ep->polled[i]->lane)
       if (lane.has_record()) return true;
   return false;
 }

@@ -1,5 +1,6 @@
 // Which senders write into this endpoint's rings: slots opened, closed, rejected and recycled.
 #include <algorithm>
+#include <new>
 
 #include "endpoint.h"
 
@@ -16,8 +17,8 @@ uint32_t& newest_epoch_of(cwyc_ep* ep, uint32_t rank) {
 
 // Older epochs of a rank are dropped as soon as a newer one is known.
 void reject_older(cwyc_ep* ep, cwy_peer newest) {
-  for (uint32_t i = 0; i < ep->slot_count; ++i) {
-    Receiver& r = ep->receivers[i];
+  for (uint32_t i = 0; i < ep->polled_count.load(std::memory_order_relaxed); ++i) {
+    Receiver& r = *ep->polled[i];
     const cwy_peer sender = unpack(r.owner.load(std::memory_order_relaxed)).sender;
     if (r.owner.load(std::memory_order_relaxed) != 0 && sender.rank == newest.rank &&
         sender.epoch < newest.epoch)
@@ -46,7 +47,9 @@ class BothLanes {
 // seen a record of its last sender: what it reads of the lane, and its closing of a rejected one, must
 // not meet the opening.
 bool open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
-  Receiver& r = ep->receivers[index];
+  if (ep->receivers[index] == nullptr) ep->receivers[index].reset(new (std::nothrow) Receiver);
+  if (ep->receivers[index] == nullptr) return false;
+  Receiver& r = *ep->receivers[index];
   const BothLanes lanes(r);
   if (!lanes.taken()) return false;
   Slot* slot = slot_at(ep->control, index);
@@ -71,7 +74,9 @@ bool open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
   if (r.listed) return true;
   r.listed = true;
   const uint32_t count = ep->polled_count.load(std::memory_order_relaxed);
-  ep->polled[count] = static_cast<uint16_t>(index);
+  ep->polled[count] = &r;
+  if (count == 0)
+    for (auto& recent : ep->recent) recent.store(&r, std::memory_order_release);
   // Release: whoever sees the count sees the entry and its open lanes.
   ep->polled_count.store(count + 1, std::memory_order_release);
   return true;
@@ -91,7 +96,7 @@ void clear_ring(const cwyc_ep* ep, char* ring, RxLane& lane, bool read_to_end) {
 
 // Its sender has left: once everything is read, the slot is as new. False: not yet.
 bool recycle(cwyc_ep* ep, uint32_t index) {
-  Receiver& r = ep->receivers[index];
+  Receiver& r = *ep->receivers[index];
   const bool rejected = r.rejected.load(std::memory_order_relaxed);
   // The look is made with both lanes held: beside a thread that reads on, it could be at a record
   // that was read and cleared, with more behind it.
@@ -115,7 +120,8 @@ bool recycle(cwyc_ep* ep, uint32_t index) {
 bool adopt(cwyc_ep* ep, uint32_t index) {
   // Acquire: pairs with the sender's release; the rest of the slot is written.
   const uint64_t word = slot_at(ep->control, index)->owner.load(std::memory_order_acquire);
-  const uint64_t known = ep->receivers[index].owner.load(std::memory_order_relaxed);
+  const Receiver* const r = ep->receivers[index].get();
+  const uint64_t known = r != nullptr ? r->owner.load(std::memory_order_relaxed) : 0;
   if (word == known) return true;
   switch (unpack(word).state) {
     case SlotState::open:
@@ -163,7 +169,7 @@ void reject_sender(cwyc_ep* ep, cwy_peer peer, bool gone) {
 bool has_unread(cwyc_ep* ep, uint32_t rank) {
   const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i) {
-    const Receiver& r = ep->receivers[ep->polled[i]];
+    const Receiver& r = *ep->polled[i];
     if (unpack(r.owner.load(std::memory_order_relaxed)).sender.rank != rank) continue;
     for (const RxLane& lane : r.lane)
       if (lane.has_record()) return true;
