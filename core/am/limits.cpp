@@ -19,9 +19,9 @@ AmLimits compute(const Peer& peer) {
 
 AmLimits compute(const Team& team) {
   std::set<uint32_t> ranks;
-  for (const Peer* peer : team.members()) ranks.insert(peer->rank);
+  for (const TeamMember& member : team.members()) ranks.insert(member.rank());
   AmLimits out = limits_between_others(ranks);
-  for (const Peer* peer : team.members()) out = least(out, limits_of(*peer));
+  for (const uint32_t rank : ranks) out = least(out, limits_with(rank));
   return out;
 }
 

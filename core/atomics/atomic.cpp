@@ -34,9 +34,9 @@ struct Resolved {
 
 // Job rank to team rank; the world's ranks are job ranks, so that is tried first.
 gex_Rank_t team_rank(const char* name, const Team& team, gex_Rank_t jobrank) {
-  if (jobrank < team.size() && team.member(jobrank).rank == jobrank) return jobrank;
+  if (jobrank < team.size() && team.job_rank(jobrank) == jobrank) return jobrank;
   for (gex_Rank_t r = 0; r < team.size(); ++r)
-    if (team.member(r).rank == jobrank) return r;
+    if (team.job_rank(r) == jobrank) return r;
   fatal(name, "job rank {} is not a member of the atomic domain's team", jobrank);
 }
 

@@ -15,6 +15,7 @@
 #include "connection/job.h"
 #include "connection/selector.h"
 #include "loader/one_line.h"
+#include "object/client.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
@@ -40,9 +41,17 @@ void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t
     throw Error(CWY_ERR_INVALID, "more than one GEX_FLAG_AD_FAVOR_* was passed: {:#x}", flags);
 }
 
-bool is_near(const Peer& peer) {
-  const Locality locality = context().job().locality(peer.rank);
+bool is_near(const TeamMember& member) {
+  const Locality locality = context().job().locality(member.rank());
   return locality == Locality::self || locality == Locality::nbrhd;
+}
+
+// Is one of the two ends bound to device memory? Asking makes no peer.
+bool has_device_end(const Team& team, const TeamMember& member) {
+  const Segment* const own = team.ep()->segment();
+  if (own != nullptr && own->device() != nullptr) return true;
+  const auto there = team.client()->publications().published(member.index(), member.rank());
+  return there && !there->right(kDeviceEntry).empty();
 }
 
 // Why the adapter behind `cep` cannot perform the domain's operations between this member and all
@@ -57,26 +66,26 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
     return fmt::format("conduit {} does not perform {} on {}", name,
                        op_word(ops & ~static_cast<gex_OP_t>(declared)), dt_word(dt));
   }
-  for (const Peer* peer : team.members()) {
-    if (has_device_end(*peer)) {
+  for (const TeamMember& member : team.members()) {
+    const uint32_t rank = member.rank();
+    if (has_device_end(team, member)) {
       return fmt::format(
           "the endpoint of rank {} is bound to device memory, whose atomics its owner performs",
-          peer->rank);
+          rank);
     }
-    const PeerFacts facts = context().job().facts_of(peer->rank, cep.conduit);
+    const PeerFacts facts = context().job().facts_of(rank, cep.conduit);
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = cep.conduit->module().reach(cep.conduit->domain(), &facts.desc, &err);
     if (status != CWY_OK) {
-      return fmt::format("conduit {} does not reach rank {}: {}", name, peer->rank,
-                         reason(err, status));
+      return fmt::format("conduit {} does not reach rank {}: {}", name, rank, reason(err, status));
     }
     // The rules decide for members that are far. A conduit that serves those serves near members
     // along with them.
-    if (is_near(*peer)) continue;
+    if (is_near(member)) continue;
     const Choice choice = choose(context().config(), context().conduits(), facts);
     if (choice.atomic != cep.conduit) {
       return fmt::format("{} gives the atomics of rank {} to conduit {}, not {}",
-                         choice.rule->label, peer->rank, choice.atomic->name(), name);
+                         choice.rule->label, rank, choice.atomic->name(), name);
     }
   }
   const Segment* const segment = team.ep()->segment();
@@ -87,7 +96,7 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
 
 AtomicView view_of(const Team& team, gex_DT_t dt, gex_OP_t ops) {
   AtomicView view;
-  view.near = std::ranges::all_of(team.members(), [](const Peer* peer) { return is_near(*peer); });
+  view.near = std::ranges::all_of(team.members(), is_near);
   if (context().everything()) {
     view.obstacle = "no adapter has a right to all memory (GASNET_SEGMENT_EVERYTHING)";
     return view;

@@ -16,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/error.h"
+#include "base/lazy_table.h"
 #include "base/log.h"
 #include "base/membarrier.h"
 #include "collective/domain.h"
@@ -49,9 +50,10 @@ struct State {
   cwyc_mem* mem = nullptr;  // the arena; never released, as said below
   char* base = nullptr;
   size_t bytes = 0;
-  std::vector<std::unique_ptr<Neighbor>> neighbors;  // by job rank; null: no right came
-  std::vector<bool> has_arena;                       // by job rank
-  std::vector<uint32_t> domains;                     // by job rank
+  std::unique_ptr<LazyTable<Neighbor>> neighbors;  // by job rank; those of which anything is wanted
+  std::vector<bool> gave_right;                    // by job rank: it can be a neighbor
+  std::vector<bool> has_arena;                     // by job rank
+  std::vector<uint32_t> domains;                   // by job rank
   bool fences_others = false;    // this process can (membarrier), and has said so in its card
   bool naps_are_fenced = false;  // all that share an arena with it can. Set before the first team
   std::mutex mutex;              // guards `holes` and the first mapping
@@ -140,6 +142,18 @@ Parsed parse(const std::string& text) {
   return out;
 }
 
+// NULL: the rank gave no right to its arena.
+Neighbor* neighbor_of(uint32_t rank) {
+  if (!state().gave_right[rank]) return nullptr;
+  return &state().neighbors->at(rank, [rank] {
+    Parsed card = parse(context().job().address(rank, kCollectiveCard).value());
+    auto out = std::make_unique<Neighbor>();
+    out->right = std::move(card.right);
+    out->address = card.address;
+    return out;
+  });
+}
+
 }  // namespace
 
 std::string collective_card(Endpoint& ep) {
@@ -157,10 +171,11 @@ std::string collective_card(Endpoint& ep) {
 void adopt_collective_cards() {
   JobFacts& job = context().job();
   State& s = state();
-  if (!s.neighbors.empty()) return;  // a later client of this process
+  if (!s.domains.empty()) return;  // a later client of this process
   const std::string& own = table_digest();
   std::string others;
-  s.neighbors.resize(job.size());
+  s.neighbors = std::make_unique<LazyTable<Neighbor>>(job.size());
+  s.gave_right.resize(job.size());
   s.has_arena.resize(job.size());
   s.domains.resize(job.size(), kNoDomain);
   s.naps_are_fenced = s.fences_others;
@@ -175,9 +190,7 @@ void adopt_collective_cards() {
     if (s.base == nullptr || card.right.empty() || r == job.rank()) continue;
     if (job.locality(r) != Locality::nbrhd) continue;
     s.naps_are_fenced &= card.fences;
-    s.neighbors[r] = std::make_unique<Neighbor>();
-    s.neighbors[r]->right = std::move(card.right);
-    s.neighbors[r]->address = card.address;
+    s.gave_right[r] = true;
   }
   if (!others.empty()) {
     throw Error(CWY_ERR_INVALID,
@@ -234,9 +247,8 @@ bool cross_memory_wanted() {
 }
 
 uint32_t cross_memory_pid(Peer& peer) {
-  State& s = state();
   if (peer.rank == context().rank() || !cross_memory_wanted()) return 0;
-  Neighbor* neighbor = s.neighbors[peer.rank].get();
+  Neighbor* const neighbor = neighbor_of(peer.rank);
   if (neighbor == nullptr) return 0;
   const uint32_t pid = context().job().pid_here(peer.rank);
   uint32_t known = neighbor->cross.load(std::memory_order_relaxed);
@@ -284,14 +296,14 @@ uint32_t domain_of(uint32_t job_rank) {
 bool shares_arena(uint32_t job_rank) {
   State& s = state();
   if (s.base == nullptr) return false;
-  return job_rank == context().rank() || s.neighbors[job_rank] != nullptr;
+  return job_rank == context().rank() || s.gave_right[job_rank];
 }
 
 char* mapped_arena(Peer& peer) {
   State& s = state();
   if (s.base == nullptr) return nullptr;
   if (peer.rank == context().rank()) return s.base;
-  Neighbor* neighbor = s.neighbors[peer.rank].get();
+  Neighbor* const neighbor = neighbor_of(peer.rank);
   if (neighbor == nullptr) return nullptr;
   if (neighbor->tried.load(std::memory_order_acquire))
     return neighbor->base.load(std::memory_order_acquire);

@@ -129,7 +129,7 @@ std::optional<HowFar> run_how_far(uint32_t team_id, uint32_t rank, uint64_t seq)
 
 std::string text_of(TeamRuns& team) {
   const Team& on = team.team();
-  const CollectiveWait wait = team.oldest_with(on.member(on.rank()).rank);
+  const CollectiveWait wait = team.oldest_with(on.job_rank(on.rank()));
   if (wait.call == nullptr) return "a collective";
   return fmt::format("{}, number {} on a team of {}, id {}", wait.call, wait.seq, on.size(),
                      on.id());

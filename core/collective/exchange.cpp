@@ -75,7 +75,7 @@ std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase pha
                          const char* call) {
   const Key key{team.id(), team.rank(), sequence, phase, from};
   WaiterFor waiter(wait_for(call, team.member(from)));
-  g_awaited.store(team.member(from).rank, std::memory_order_relaxed);
+  g_awaited.store(team.job_rank(from), std::memory_order_relaxed);
   for (;;) {
     {
       const std::lock_guard lock(g_exchange_mutex);

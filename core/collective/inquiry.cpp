@@ -18,7 +18,7 @@ namespace {
 // ---- the asking side ----
 
 struct Asked {
-  Peer* peer;
+  uint32_t job_rank;
   uint32_t rank;  // in the team
   bool sent = false;
   std::optional<HowFar> answer;
@@ -50,26 +50,27 @@ void open_round(Standstill& s) {
   ++g_round;
   s.open = true;
   s.asked.clear();
-  const auto& members = s.about.team->members();
-  for (uint32_t r = 0; r < members.size(); ++r)
-    if (r != s.about.team->rank()) s.asked.push_back({members[r], r, false, std::nullopt});
+  const Team& team = *s.about.team;
+  for (uint32_t r = 0; r < team.size(); ++r)
+    if (r != team.rank()) s.asked.push_back({team.job_rank(r), r, false, std::nullopt});
 }
 
 bool has_left(const Asked& who, const std::vector<uint32_t>& departed) {
-  return std::ranges::find(departed, who.peer->rank) != departed.end();
+  return std::ranges::find(departed, who.job_rank) != departed.end();
 }
 
-std::vector<std::pair<Peer*, uint32_t>> unasked(const std::vector<uint32_t>& departed) {
-  std::vector<std::pair<Peer*, uint32_t>> out;
+std::vector<uint32_t> unasked(const std::vector<uint32_t>& departed) {
+  std::vector<uint32_t> out;
   for (const Asked& a : g_standstill.asked)
-    if (!a.sent && !has_left(a, departed) && out.size() < kAtOnce) out.emplace_back(a.peer, a.rank);
+    if (!a.sent && !has_left(a, departed) && out.size() < kAtOnce) out.push_back(a.rank);
   return out;
 }
 
 // On the lane of replies, which is open also where a poll waits inside a handler.
-bool ask(const CollectiveWait& about, uint32_t round, Peer& peer, uint32_t rank) {
+bool ask(const CollectiveWait& about, uint32_t round, uint32_t rank) {
   const auto args = handler_args(CollectiveMessage::how_far, about.team->id(), rank,
                                  about.team->rank(), about.seq, about.sort, round);
+  Peer& peer = about.team->member(rank);
   return try_send_internal(peer, Internal::signal, args, nullptr, 0, true) == CWY_OK;
 }
 
@@ -138,7 +139,7 @@ void set_machinery(CollectiveSort sort, CollectiveMachinery other) {
 }
 
 bool has_rank_of_job(const Team& team, uint32_t job_rank) {
-  return std::ranges::find(team.members(), job_rank, &Peer::rank) != team.members().end();
+  return std::ranges::find(team.members(), job_rank, &TeamMember::rank) != team.members().end();
 }
 
 CollectiveWait collective_with(uint32_t job_rank) {
@@ -152,7 +153,7 @@ bool waits_for_departed(const CollectiveWait& wait, const std::vector<uint32_t>&
                         uint64_t patience_ns) {
   const std::unique_lock one(g_look_mutex, std::try_to_lock);
   if (!one.owns_lock()) return false;
-  std::vector<std::pair<Peer*, uint32_t>> next;
+  std::vector<uint32_t> next;
   uint32_t round = 0;
   {
     const std::lock_guard lock(g_inquiry_mutex);
@@ -168,8 +169,8 @@ bool waits_for_departed(const CollectiveWait& wait, const std::vector<uint32_t>&
     round = g_round;
     next = unasked(departed);
   }
-  for (const auto& [peer, rank] : next)
-    if (ask(wait, round, *peer, rank)) note_sent(round, rank);
+  for (const uint32_t rank : next)
+    if (ask(wait, round, rank)) note_sent(round, rank);
   const std::lock_guard lock(g_inquiry_mutex);
   return all_wait_in_vain(departed);
 }

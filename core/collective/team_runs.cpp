@@ -138,7 +138,7 @@ void TeamRuns::describe() {
   std::map<uint64_t, uint32_t> hosts;
   JobFacts& job = context().job();
   for (uint32_t r = 0; r < info_.size; ++r) {
-    const uint32_t job_rank = team_->member(r).rank;
+    const uint32_t job_rank = team_->job_rank(r);
     // A process that shares nothing is a neighborhood of its own.
     const bool shares = has_arena(job_rank);
     const std::pair<bool, uint64_t> nbrhd{shares, shares ? job.sharing_id(job_rank) : job_rank};
@@ -180,7 +180,7 @@ void TeamRuns::describe_domains() {
   bool known = true;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> domains;
   for (uint32_t r = 0; r < info_.size; ++r) {
-    const uint32_t domain = causeway::domain_of(team_->member(r).rank);
+    const uint32_t domain = causeway::domain_of(team_->job_rank(r));
     known &= domain != kNoDomain;
     const auto next = static_cast<uint32_t>(domains.size());
     domain_of_.push_back(domains.emplace(std::pair(nbrhd_of_[r], domain), next).first->second);

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/lazy_table.h"
 #include "collective/engine.h"
 #include "collective/frames.h"
 #include "collective/kernels.h"
@@ -118,7 +119,7 @@ class TeamRuns {
   void deliver_post(uint32_t sender, uint64_t seq, uint32_t which, const void* src,
                     uint64_t length);
   uint64_t block_offset() const { return block_offset_; }
-  Link& link(uint32_t rank) { return links_[rank]; }
+  Link& link(uint32_t rank) { return links_.at(rank, std::make_unique<Link>); }
 
   static TeamRuns& of(cwyl_team* team) { return *reinterpret_cast<TeamRuns*>(team); }
   cwyl_team* as_c() { return reinterpret_cast<cwyl_team*>(this); }
@@ -174,7 +175,7 @@ class TeamRuns {
   Block block_;
   uint64_t block_offset_;
   std::unique_ptr<char[]> block_memory_;  // when the arena has no room
-  std::vector<Link> links_;
+  LazyTable<Link> links_;                 // by rank, of members that this one has to do with
 
   // Guards what follows. Held while a run's start() or step() runs, so runs of one team go forward
   // on one thread at a time; runs of different teams do not meet here.

@@ -84,7 +84,7 @@ cwy_status TeamRuns::post_by_messages(uint64_t seq, uint32_t which, const void* 
                                       uint64_t length) {
   for (uint32_t& i = current_->post_cursor; i < info_.nbrhd_size; ++i) {
     const uint32_t rank = nbrhd_ranks_[i];
-    if (rank == info_.rank || links_[rank].reads_board) continue;
+    if (rank == info_.rank || link(rank).reads_board) continue;
     // With the message the neighbor learns where this member's board is.
     const auto args = handler_args(CollectiveMessage::post, team_->id(), rank, info_.rank, seq,
                                    which, block_offset_);
@@ -102,7 +102,7 @@ cwy_status TeamRuns::clear_for_post(uint64_t seq, bool* all) {
   uint64_t least_ended = UINT64_MAX;
   for (const uint32_t rank : nbrhd_ranks_) {
     if (rank == info_.rank) continue;
-    Link& link = links_[rank];
+    Link& link = this->link(rank);
     // Not while messages go out: who has begun to look since gets its message still.
     if (!link.reads_board && (current_->post_cursor != 0 || !looks_at_board(link, rank))) {
       all_look = false;
@@ -133,8 +133,11 @@ cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_
   }
   block_.show(seq, which, src, length, !naps_are_fenced());
   prepare_next(seq, which);
-  for (const uint32_t rank : nbrhd_ranks_)
-    if (rank != info_.rank && links_[rank].reads_board) nudge(links_[rank], rank);
+  for (const uint32_t rank : nbrhd_ranks_) {
+    if (rank == info_.rank) continue;
+    const Link& link = this->link(rank);
+    if (link.reads_board) nudge(link, rank);
+  }
   moved();
   return CWY_OK;
 }
@@ -144,7 +147,7 @@ cwy_status TeamRuns::posted(uint64_t seq, uint32_t rank, uint32_t which, void* d
   if (rank >= info_.size || nbrhd_of_[rank] != info_.nbrhd_index || which >= info_.posts ||
       length > kPostMax)
     return CWY_ERR_INVALID;
-  Link& link = links_[rank];
+  Link& link = this->link(rank);
   if (link.block || map(link, rank)) {
     if (__builtin_expect(!link.told, 0)) {
       link.told = true;
@@ -190,7 +193,7 @@ cwy_status TeamRuns::put(uint64_t seq, uint32_t rank, const void* src, uint64_t 
   if (rank >= info_.size || signal >= kSignals || length > info_.put_max || offset > scratch_ ||
       length > scratch_ - offset)
     return CWY_ERR_INVALID;
-  Link& link = links_[rank];
+  Link& link = this->link(rank);
   if (link.block || map(link, rank)) {
     const cwy_status status = put_direct(link, rank, seq, src, length, offset, signal);
     if (status == CWY_OK) moved();

@@ -103,9 +103,9 @@ AmLimits limits_between_others(const std::set<uint32_t>& ranks) {
       const PeerRule* rule = rule_for(rt.config(), rt.job().facts_for_rules(rank, locality));
       if (!known.emplace(rule, locality, rt.job().kind(rank).opened).second) continue;
       try {
-        out = least(
-            out, along(choose(rt.config(), rt.conduits(), rt.job().facts_supposed(rank, locality)),
-                       rank));
+        out = least(out, along(choose(rt.config(), rt.conduits(),
+                                      rt.job().facts_of(rank, nullptr, locality)),
+                               rank));
       } catch (const Error&) {
         // A rank that cannot reach that rank says so when it is to send.
       }

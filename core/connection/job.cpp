@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/regular_file.h"
 
 namespace causeway {
@@ -25,26 +25,6 @@ std::string namespace_id(const char* name) {
   struct stat st {};
   const std::string path = std::string("/proc/self/ns/") + name;
   return ::stat(path.c_str(), &st) == 0 ? std::to_string(st.st_ino) : std::string("?");
-}
-
-void put_field(std::string& out, const std::string& name, const std::string& value) {
-  out += fmt::format("{} {} ", name, value.size());
-  out += value;
-  out += '\n';
-}
-
-// The name and the value of the first field of `bytes`, which loses it.
-std::pair<std::string_view, std::string_view> take_field(std::string_view& bytes) {
-  const size_t space = bytes.find(' ');
-  const size_t space2 = space == bytes.npos ? space : bytes.find(' ', space + 1);
-  if (space2 == bytes.npos) throw Error(CWY_ERR_INVALID, "a rank's card is garbled");
-  size_t length = SIZE_MAX;
-  std::from_chars(bytes.data() + space + 1, bytes.data() + space2, length);
-  if (length >= bytes.size() - space2 - 1)
-    throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
-  const std::pair field{bytes.substr(0, space), bytes.substr(space2 + 1, length)};
-  bytes.remove_prefix(space2 + 1 + length + 1);
-  return field;
 }
 
 std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
@@ -183,8 +163,8 @@ void JobFacts::place(uint32_t rank, const Card& card) {
   Place& p = places_[rank];
   p.pid.store(0, std::memory_order_release);
   p.kind.store(&*kinds_.emplace(card).first, std::memory_order_release);
-  p.host_id.store(card.host_id, std::memory_order_release);
-  p.sharing_id.store(card.sharing_id, std::memory_order_release);
+  const Where where{card.host_id, card.sharing_id};
+  p.where.store(&*wheres_.insert(where).first, std::memory_order_release);
   p.pid.store(card.pid, std::memory_order_release);
   p.epoch.store(card.epoch, std::memory_order_release);
 }
@@ -296,10 +276,12 @@ PeerFacts JobFacts::facts_for_rules(uint32_t rank, Locality locality) const {
   return facts;
 }
 
-PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
+PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit,
+                             std::optional<Locality> supposed) const {
   // The card first: where a new process comes meanwhile, its addresses never go with the old place.
   Card card = this->card(rank);
-  PeerFacts facts = facts_for_rules(rank, locality(rank));
+  PeerFacts facts = facts_for_rules(rank, supposed.value_or(locality(rank)));
+  facts.supposed = supposed.has_value();
   const auto local = std::ranges::lower_bound(local_ranks_, rank);  // ascending
   if (local != local_ranks_.end() && *local == rank)
     facts.desc.local_index = static_cast<uint32_t>(local - local_ranks_.begin());
@@ -319,15 +301,6 @@ PeerFacts JobFacts::facts_seen_from(uint32_t rank) const {
   PeerFacts facts = facts_of(rank, nullptr);
   facts.host = kind(facts_.rank).hostname;
   facts.desc.peer.rank = facts_.rank;
-  return facts;
-}
-
-PeerFacts JobFacts::facts_supposed(uint32_t rank, Locality locality) const {
-  PeerFacts facts = facts_of(rank, nullptr);
-  facts.locality = locality;
-  facts.desc.same_process = locality == Locality::self;
-  facts.desc.same_host = locality != Locality::remote;
-  facts.supposed = true;
   return facts;
 }
 

@@ -81,8 +81,8 @@ class JobFacts {
   Card card(uint32_t rank) const;
   // How the rank is addressed there, by its card of the start.
   std::optional<std::string> address(uint32_t rank, std::string_view name) const;
-  uint64_t host_id(uint32_t rank) const { return get(places_[rank].host_id); }
-  uint64_t sharing_id(uint32_t rank) const { return get(places_[rank].sharing_id); }
+  uint64_t host_id(uint32_t rank) const { return get(places_[rank].where)->first; }
+  uint64_t sharing_id(uint32_t rank) const { return get(places_[rank].where)->second; }
   uint32_t epoch(uint32_t rank) const { return get(places_[rank].epoch); }
   // The rank's process where pids mean the same to it and to this one; else 0.
   uint32_t pid_here(uint32_t rank) const;
@@ -98,15 +98,16 @@ class JobFacts {
   // A rank as others see it that are `locality` of it, without its addresses: enough for
   // rule_for(), and cheap.
   PeerFacts facts_for_rules(uint32_t rank, Locality locality) const;
-  PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
+  // With the addresses, and the one in `conduit`; as seen from here, or from a rank that is
+  // `supposed` of it.
+  PeerFacts facts_of(uint32_t rank, const Conduit* conduit,
+                     std::optional<Locality> supposed = std::nullopt) const;
 
   // Equal for ranks that are `nbrhd` to each other.
   uint64_t locality_key(uint32_t rank) const { return can_map_ ? sharing_id(rank) : rank; }
   // This rank as a peer sees it when it chooses a conduit towards it, as far as rules look at it.
   // Reaching is mutual, so the conduits are asked about the peer.
   PeerFacts facts_seen_from(uint32_t rank) const;
-  // A rank as others see it that are `locality` of it.
-  PeerFacts facts_supposed(uint32_t rank, Locality locality) const;
 
   uint64_t segment_max() const { return segment_max_; }
   uint64_t least_segment_max() const { return least_segment_max_; }
@@ -139,16 +140,18 @@ class JobFacts {
   // A part of the card; neighborhood.ranks divides those of one sharing_id. Written when the cards
   // come and by replace_card(), release: the pid becomes 0 first, the epoch changes last. Acquire
   // when read, so that a reader of a new epoch finds where that process is.
+  using Where = std::pair<uint64_t, uint64_t>;  // host_id, sharing_id
   struct Place {
-    std::atomic<uint64_t> host_id{0}, sharing_id{0};
+    std::atomic<const Where*> where{nullptr};
     std::atomic<const CardKind*> kind{nullptr};
     std::atomic<uint32_t> pid{0}, epoch{1};
   };
   std::unique_ptr<Place[]> places_;  // by rank
   CardTable cards_;                  // of the start
-  mutable std::mutex mutex_;         // guards replaced_, and kinds_ behind the start
+  mutable std::mutex mutex_;         // guards replaced_; behind the start kinds_ and wheres_ too
   std::map<uint32_t, Card> replaced_;
   std::set<CardKind> kinds_;  // none is ever erased: places refer to them
+  std::set<Where> wheres_;    // nor here
   uint64_t segment_max_ = 0, least_segment_max_ = UINT64_MAX;
   std::vector<uint32_t> nbrhd_of_;
   std::vector<RankInfo> nbrhd_, host_;

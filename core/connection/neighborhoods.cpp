@@ -39,7 +39,7 @@ std::vector<uint32_t> divide_alike(const JobFacts& job) {
     const auto [at, fresh] = mapped.emplace(rule, false);
     if (fresh)
       at->second = maps_segments(config, context().conduits(),
-                                 job.facts_supposed(r, Locality::nbrhd), words, words);
+                                 job.facts_of(r, nullptr, Locality::nbrhd), words, words);
     if (at->second) out[r] = lowest.emplace(job.sharing_id(r), r).first->second;
   }
   return out;

@@ -110,7 +110,8 @@ struct RemoteSegment {
   }
 };
 
-struct Peer {
+// Every operation reads it, so it lies in cache lines of its own.
+struct alignas(64) Peer {
   std::atomic<cwyc_conn*> am{nullptr};
   std::atomic<cwyc_conn*> put{nullptr};
   std::atomic<cwyc_conn*> get{nullptr};

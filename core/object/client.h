@@ -81,7 +81,7 @@ void Client::for_each_endpoint(Fn&& fn) {
 template <typename Fn>
 void Client::for_each_peer(uint16_t index, uint32_t rank, Fn&& fn) {
   for_each_endpoint([&](Endpoint& ep) {
-    if (std::vector<Peer>* peers = ep.known_peers(index)) fn((*peers)[rank]);
+    if (Peer* const peer = ep.met(index, rank)) fn(*peer);
   });
 }
 

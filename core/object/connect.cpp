@@ -217,12 +217,15 @@ cwyc_rkey* right_if_open(const Peer& peer, ConduitEp& cep) {
   }
 }
 
-// `may_be_gone`: the publication may be an old one.
+// `may_be_gone`: the publication may be an old one. Where none is known the owner judges, over
+// messages, what lies at an address.
 void open_right(Peer& peer, Connection& c, bool may_be_gone) {
   if (c.split != nullptr) return;  // its members have their own
   if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
-  cwyc_rkey* rkey = may_be_gone ? right_if_open(peer, *c.cep)
-                                : peer.segment.publication->right(*c.cep, peer.rank);
+  const bool known = peer.segment.size.load(std::memory_order_acquire) != 0;
+  cwyc_rkey* rkey = !known        ? nullptr
+                    : may_be_gone ? right_if_open(peer, *c.cep)
+                                  : peer.segment.publication->right(*c.cep, peer.rank);
   // Transfers with device memory choose their way themselves.
   c.rma_over_am.store(rkey == nullptr && !c.device_end, std::memory_order_relaxed);
   c.rkey.store(rkey, std::memory_order_release);
@@ -372,8 +375,7 @@ cwy_status connect_peer(Peer& peer) {
   Connection* made[kOperationKinds];
   for (size_t kind = 0; kind < kOperationKinds; ++kind)
     made[kind] = connection_over(peer, choice.spans[kind], static_cast<OperationKind>(kind));
-  if (peer.segment.size.load(std::memory_order_acquire) != 0)
-    for (Connection* c : peer.connections) open_right(peer, *c, true);
+  for (Connection* c : peer.connections) open_right(peer, *c, true);
   log_debug("connection: rank {} ({}): {} by {}", peer.rank,
             locality_word(context().job().locality(peer.rank)), choice.summary(),
             choice.rule->label);
@@ -399,8 +401,7 @@ cwy_status connect_peer(Peer& peer) {
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   const cwy_status status = connection_for(peer, conduit, out);
-  if (status == CWY_OK && peer.segment.size.load(std::memory_order_acquire) != 0)
-    open_right(peer, **out, true);
+  if (status == CWY_OK) open_right(peer, **out, true);
   return status;
 }
 
@@ -429,8 +430,8 @@ void drop_rights(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   for (Connection* c : peer.connections) {
     c->rkey.store(nullptr, std::memory_order_release);
-    c->rma_over_am.store(false, std::memory_order_relaxed);
     refit(*c);
+    c->rma_over_am.store(!c->device_end, std::memory_order_relaxed);
   }
 }
 

@@ -37,16 +37,15 @@ Endpoint::Endpoint(Client* client, uint16_t index, gex_EP_Capabilities_t capabil
       index_(index),
       capabilities_(capabilities),
       flags_(flags),
-      peers_(context().size()) {
+      peers_(this, 0) {
   if (base_ == this) {
     for (auto& conduit : context().conduits().conduits) {
       own_conduit_eps_.push_back(
           open_conduit_ep(*conduit, this, index, context().multithreaded(), context().size(),
                           context().checks() ? delivery.checked : delivery.plain, delivery.place));
     }
-  } else {
-    init_peers();
   }
+  tables_[0].store(&peers_, std::memory_order_release);
   g_endpoints[client->id()][index].store(this, std::memory_order_release);
 }
 
@@ -55,18 +54,10 @@ Endpoint::~Endpoint() {
   remove_from_poll(*this);
   for (auto& slot : pairs_) delete slot.load(std::memory_order_acquire);
   for (auto& slot : tables_) {
-    std::vector<Peer>* peers = slot.load(std::memory_order_acquire);
-    if (peers == nullptr) continue;
-    for (Peer& peer : *peers) destroy_peer(peer);
+    PeerTable* const peers = slot.load(std::memory_order_acquire);
+    if (peers != nullptr) peers->close();
     if (peers != &peers_) delete peers;
   }
-}
-
-void Endpoint::init_peers() {
-  const std::lock_guard lock(client_->publications().mutex());
-  for (uint32_t r = 0; r < peers_.size(); ++r) init_peer(peers_[r], this, r, 0);
-  client_->publications().fill(peers_);
-  tables_[0].store(&peers_, std::memory_order_release);
 }
 
 ConduitEp* Endpoint::conduit_ep(const Conduit* conduit) {
@@ -113,21 +104,19 @@ void Endpoint::publish_member(const Peer& peer) {
 
 void Endpoint::refit_connections() {
   for (uint16_t index = 0; index < kMaxEndpoints; ++index) {
-    std::vector<Peer>* const peers = known_peers(index);
-    if (peers == nullptr) continue;
-    for (Peer& peer : *peers) causeway::refit_connections(peer);
+    const PeerTable* const peers = tables_[index].load(std::memory_order_acquire);
+    if (peers != nullptr) peers->for_each(causeway::refit_connections);
   }
 }
 
-std::vector<Peer>& Endpoint::peers(uint16_t index) {
-  if (std::vector<Peer>* peers = known_peers(index)) return *peers;
+PeerTable& Endpoint::peers(uint16_t index) {
+  std::atomic<PeerTable*>& slot = tables_[index];
+  if (PeerTable* const peers = slot.load(std::memory_order_acquire)) return *peers;
   const std::lock_guard lock(client_->publications().mutex());
-  if (std::vector<Peer>* peers = known_peers(index)) return *peers;
-  auto fresh = std::make_unique<std::vector<Peer>>(peers_.size());
-  for (uint32_t r = 0; r < peers_.size(); ++r) init_peer((*fresh)[r], this, r, index);
-  client_->publications().fill(*fresh);
+  if (PeerTable* const peers = slot.load(std::memory_order_relaxed)) return *peers;  // the lock's
+  auto fresh = std::make_unique<PeerTable>(this, index);
   // Release: whoever finds the table without the lock finds it complete.
-  tables_[index].store(fresh.get(), std::memory_order_release);
+  slot.store(fresh.get(), std::memory_order_release);
   return *fresh.release();
 }
 
@@ -137,8 +126,8 @@ Team* Endpoint::pair(uint16_t remote_index) {
   const std::lock_guard lock(pairs_mutex_);
   if (Team* team = slot.load(std::memory_order_relaxed)) return team;  // the lock orders it
   TeamMembers members;
-  members.reserve(peers_.size());
-  for (Peer& peer : peers(remote_index)) members.push_back(&peer);
+  members.reserve(context().size());
+  for (uint32_t r = 0; r < context().size(); ++r) members.emplace_back(remote_index, r);
   auto* team = new Team(client_, this, std::move(members), context().rank(), 0, 0, true);
   {
     const std::lock_guard known(client_->publications().mutex());

@@ -18,6 +18,7 @@
 #include "connection/conduit_set.h"
 #include "connection/peer.h"
 #include "object/handler_table.h"
+#include "object/peer_table.h"
 
 namespace causeway {
 
@@ -51,17 +52,17 @@ class Endpoint {
   void set_segment(Segment* segment) { segment_.store(segment, std::memory_order_release); }
   HandlerTable& handlers() { return handlers_; }
 
-  // The endpoint 0 of a rank.
+  // The endpoint 0 of a rank, once ranks have told each other where they are. PeerTable says from
+  // where this may be called.
   Peer& peer(uint32_t rank) { return peers_[rank]; }
-  // The endpoint `index` of a rank. Lock-free but for the first use of an index.
+  // The endpoint `index` of a rank. Lock-free but for the first use of an index or a rank.
   Peer& peer(uint16_t index, uint32_t rank) { return peers(index)[rank]; }
-  std::vector<Peer>& peers(uint16_t index);
-  // The same if there is a table for that index already, else NULL.
-  std::vector<Peer>* known_peers(uint16_t index) {
-    return tables_[index].load(std::memory_order_acquire);
+  PeerTable& peers(uint16_t index);
+  // The same if it was asked for before, else NULL.
+  Peer* met(uint16_t index, uint32_t rank) const {
+    const PeerTable* const peers = tables_[index].load(std::memory_order_acquire);
+    return peers != nullptr ? peers->met(rank) : nullptr;
   }
-  // To be called once ranks have told each other where they are.
-  void init_peers();
 
   // Those of the base.
   std::vector<std::unique_ptr<ConduitEp>>& conduit_eps() { return base_->own_conduit_eps_; }
@@ -96,7 +97,7 @@ class Endpoint {
   gex_Flags_t flags_;
   std::atomic<Segment*> segment_{nullptr};
   HandlerTable handlers_;
-  std::vector<Peer> peers_;
+  PeerTable peers_;
   std::vector<std::unique_ptr<ConduitEp>> own_conduit_eps_;
   std::vector<std::unique_ptr<ConduitEp>> own_split_eps_;  // one per size of messages
   std::mutex own_connect_mutex_;
@@ -107,7 +108,7 @@ class Endpoint {
   std::array<std::atomic<Team*>, kMaxEndpoints> pairs_{};
   // Peers by remote index; that of index 0 is peers_. Set once each, under the client's
   // publications mutex: release on store, acquire on load.
-  std::array<std::atomic<std::vector<Peer>*>, kMaxEndpoints> tables_{};
+  std::array<std::atomic<PeerTable*>, kMaxEndpoints> tables_{};
 };
 
 // The endpoint of this process with that client number and index, or NULL. Any thread, any

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <bitset>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -193,36 +195,109 @@ void Publications::clear() {
   known_.clear();
 }
 
-void Publications::learn(uint16_t index, uint32_t rank, const std::string& packed) {
-  if (packed.empty()) return;
-  Peer& base = context().base_endpoint().peer(rank);
-  const InsideMappers inside(*base.ep);
-  const std::lock_guard lock(mutex_);
-  const Key key{index, rank};
+Publication* Publications::find(const Key& key) const {
   const auto found = known_.find(key);
+  return found != known_.end() ? found->second.get() : nullptr;
+}
+
+// This process knows its own without words, and when it has none any more.
+std::optional<PackedSegment> Publications::in_words(const Key& key) const {
+  std::optional<PackedSegment> out;
+  if (words_.text().empty() || key.second == context().rank()) return out;
+  for_each_published(words_[key.second], [&](uint16_t index, std::string_view packed) {
+    if (index == key.first && !packed.empty()) out = PackedSegment::unpack(packed);
+  });
+  return out;
+}
+
+Publication& Publications::know(const Key& key, PackedSegment facts) {
+  const auto& [index, rank] = key;
   auto fresh = std::make_unique<Publication>();
-  fresh->facts = PackedSegment::unpack(packed);
-  if (found != known_.end()) {
-    if (found->second->facts == fresh->facts) return;
-    forget_locked(key);
-  }
+  fresh->facts = std::move(facts);
   if (const std::string device = fresh->facts.right(kDeviceEntry); !device.empty()) {
     fresh->device = device_memory.know(DeviceFacts::unpack(device), rank, fresh->facts.number,
                                        on_this_host(rank));
   } else {
     fresh->later = rank == context().rank() || context().job().locality(rank) == Locality::nbrhd;
   }
-  Publication& p = *known_.emplace(key, std::move(fresh)).first->second;
-  client_->for_each_peer(index, rank, [&](Peer& peer) { give(peer, p); });
+  return *known_.emplace(key, std::move(fresh)).first->second;
+}
+
+void Publications::learn(uint16_t index, uint32_t rank, std::string_view packed) {
+  Peer& base = context().base_endpoint().peer(rank);
+  const InsideMappers inside(*base.ep);
+  const std::lock_guard lock(mutex_);
+  const Key key{index, rank};
+  if (packed.empty()) return forget_locked(key);
+  PackedSegment facts = PackedSegment::unpack(packed);
+  Publication* p = find(key);
+  if (p != nullptr && p->facts != facts) {
+    forget_locked(key);
+    p = nullptr;
+  }
+  if (p == nullptr) {
+    p = &know(key, std::move(facts));
+    client_->for_each_peer(index, rank, [p](Peer& peer) { give(peer, *p); });
+  }
   // After that: a thread that connects now looks afterwards whether something waits to be mapped. A
   // SERIAL conduit is entered only here, where its lock is held.
-  if (p.later && (rank == context().rank() || inside.any() || is_connected(base))) map_locked(key);
+  if (p->later && (rank == context().rank() || inside.any() || is_connected(base))) map_locked(key);
+}
+
+bool Publications::is_met(const Key& key) const {
+  bool met = false;
+  client_->for_each_peer(key.first, key.second, [&met](Peer&) { met = true; });
+  return met;
+}
+
+// Has learn() anything to do now? Else a peer that is met finds it in the words.
+bool Publications::is_wanted(const Key& key) const {
+  const auto maps_at_once = [](const auto& cep) {
+    return cep->serial && (cep->caps & CWYC_CAP_DIRECT) != 0;
+  };
+  return is_met(key) || find(key) != nullptr ||
+         (context().job().locality(key.second) == Locality::nbrhd &&
+          std::ranges::any_of(context().base_endpoint().conduit_eps(), maps_at_once));
+}
+
+CardTable Publications::learn_all(std::vector<std::string> words) {
+  std::vector<std::pair<Key, std::string>> wanted;
+  CardTable all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (uint32_t rank = 0; rank < words.size(); ++rank) {
+      std::bitset<GASNET_MAXEPS> named;
+      for_each_published(words[rank], [&](uint16_t index, std::string_view packed) {
+        if (!packed.empty()) PackedSegment::unpack(packed);  // or throws: nothing has changed yet
+        named.set(index);
+        if (is_wanted({index, rank})) wanted.emplace_back(Key{index, rank}, packed);
+      });
+      if (words_.text().empty()) continue;
+      for_each_published(words_[rank], [&](uint16_t index, std::string_view packed) {
+        if (!named[index]) put_published(words[rank], index, packed);
+      });
+    }
+    words_ = all = CardTable(words);
+  }
+  for (const auto& [key, packed] : wanted) learn(key.first, key.second, packed);
+  return all;
+}
+
+void Publications::replace(const CardTable& words) {
+  const std::lock_guard lock(mutex_);
+  words_ = words;
+}
+
+std::optional<PackedSegment> Publications::published(uint16_t index, uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  const Publication* const p = find({index, rank});
+  return p != nullptr ? p->facts : in_words({index, rank});
 }
 
 void Publications::map_locked(const Key& key, bool last) {
-  const auto found = known_.find(key);
-  if (found == known_.end() || !found->second->later) return;
-  Publication& p = *found->second;
+  Publication* const found = find(key);
+  if (found == nullptr || !found->later) return;
+  Publication& p = *found;
   const Peer& base = context().base_endpoint().peer(key.second);
   try {
     map_directly(base, p);
@@ -234,10 +309,10 @@ void Publications::map_locked(const Key& key, bool last) {
   p.later = !p.direct && !last && (p.busy || !is_connected(base));
   p.busy = false;
   client_->for_each_endpoint([&](Endpoint& ep) {
-    std::vector<Peer>* const peers = ep.known_peers(key.first);
-    if (peers == nullptr) return;
-    note_mapping((*peers)[key.second], p);
-    ep.publish_member((*peers)[key.second]);
+    Peer* const peer = ep.met(key.first, key.second);
+    if (peer == nullptr) return;
+    note_mapping(*peer, p);
+    ep.publish_member(*peer);
   });
 }
 
@@ -281,21 +356,23 @@ void Publications::forget(uint16_t index, uint32_t rank) {
   forget_locked({index, rank});
 }
 
-uint64_t Publications::bytes() {
+uint64_t Publications::bytes_of_unmet() {
   const std::lock_guard lock(mutex_);
-  uint64_t sum = 0;
+  uint64_t sum = words_.own_bytes();
   for (const auto& [key, p] : known_) {
+    if (is_met(key)) continue;
     sum += 4 * sizeof(void*) + sizeof key + sizeof p + sizeof *p + p->facts.rights.capacity() +
            p->opened.capacity() * sizeof(Publication::Opened);
   }
   return sum;
 }
 
-void Publications::fill(std::vector<Peer>& peers) {
-  const uint16_t index = peers.front().ep_index;
-  for (auto at = known_.lower_bound({index, 0}); at != known_.end() && at->first.first == index;
-       ++at)
-    give(peers[at->first.second], *at->second);
+void Publications::give_known(Peer& peer) {
+  const Key key{peer.ep_index, peer.rank};
+  Publication* p = find(key);
+  if (p == nullptr)
+    if (auto facts = in_words(key)) p = &know(key, std::move(*facts));
+  if (p != nullptr) give(peer, *p);
 }
 
 }  // namespace causeway

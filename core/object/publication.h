@@ -1,17 +1,21 @@
 // Publication: what this process knows of the segment bound to one remote endpoint, and the rights
 // it opened to that memory. Every local endpoint of a client may use what any of them learned
 // (specification of gex_EP_PublishBoundSegment: per process and remote endpoint), so the client
-// keeps it and its peers hold copies.
+// keeps it and its peers hold copies. Of a rank that it never meets it keeps what all ranks of a
+// host share: the words of the last publication by the whole job.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "bootstrap/card_table.h"
 #include "connection/peer.h"
 #include "object/segment.h"
 
@@ -71,31 +75,47 @@ class Publications {
   // Closes every right. The peers are not told: they go too.
   void clear();
 
-  // Takes in what was published for the endpoint `index` of `rank`; an empty text: nothing is
-  // bound there. Replaces what was known when the segment is another one. The endpoint is idle
+  // Takes in what was published for the endpoint `index` of `rank`; an empty text: nothing is bound
+  // there. Replaces what was known when the segment is another one. The endpoint is idle
   // (specification of gex_EP_PublishBoundSegment). Windows are not republished. Throws Error.
-  void learn(uint16_t index, uint32_t rank, const std::string& packed);
+  void learn(uint16_t index, uint32_t rank, std::string_view packed);
+  // The same for every rank of the job, by rank; each word is one of for_each_published(). What is
+  // said of endpoints that this process has not met is left in the words. Answers all words that
+  // count now: with those of earlier publications, for endpoints that are not named this time.
+  CardTable learn_all(std::vector<std::string> words);
+  // The same words, in memory that other processes use too.
+  void replace(const CardTable& words);
+  // What was published for the endpoint, met or not.
+  std::optional<PackedSegment> published(uint16_t index, uint32_t rank);
   // The segment is gone. Windows are republished before its rights are closed.
   void forget(uint16_t index, uint32_t rank);
   // Maps what waits for its first use, and writes the windows' entries for it. A segment that its
   // owner has destroyed since stays unmapped. `last`: nobody looks again.
   void map(uint16_t index, uint32_t rank, bool last = false);
-  // Gives a table of new peers what is known already. Called with the table still private.
-  void fill(std::vector<Peer>& peers);
+  // Gives a new peer what was published for it. With the mutex held, and the peer still private.
+  void give_known(Peer& peer);
 
-  // Memory of all that is known, for the report.
-  uint64_t bytes();
+  // Memory of this process' own for endpoints that it has not met, for the report.
+  uint64_t bytes_of_unmet();
 
-  // Held, too, while tables of peers come into being, so that none misses a publication.
+  // Held, too, while a peer comes into being, so that it misses no publication.
   std::mutex& mutex() { return mutex_; }
 
  private:
   using Key = std::pair<uint16_t, uint32_t>;  // index, rank
+  Publication* find(const Key& key) const;
+  std::optional<PackedSegment> in_words(const Key& key) const;
+  bool is_met(const Key& key) const;
+  bool is_wanted(const Key& key) const;
+  Publication& know(const Key& key, PackedSegment facts);
   void forget_locked(const Key& key);
   void map_locked(const Key& key, bool last = false);
   Client* client_;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Publication>> known_;
+  // By rank, for endpoints that are not in known_, which is newer where both say something. Empty:
+  // there was no publication over all ranks. Equal on all of them.
+  CardTable words_;
 };
 
 }  // namespace causeway

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "base/context.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "connection/job.h"
@@ -32,12 +34,6 @@ namespace causeway {
 namespace {
 
 constexpr size_t kPage = GASNET_PAGESIZE;  // the unit of segments, not the machine's page
-
-// "name length bytes" per conduit; read by PackedSegment::right().
-void append_right(std::string& out, const std::string& name, const std::string& right) {
-  out += fmt::format("{} {} ", name, right.size());
-  out += right;
-}
 
 size_t memory_available() {
   std::ifstream in("/proc/meminfo");
@@ -372,40 +368,48 @@ std::string Segment::pack() const {
       if (!facts.has_ipc)
         log_info("{} does not export a segment: {}", device_->name(), text_of(err));
     }
-    append_right(out, kDeviceEntry, facts.pack());
+    put_field(out, kDeviceEntry, facts.pack());
   }
   for (const Registration& r : registrations_) {
     const auto right = client_->endpoint()->conduit_ep(r.conduit)->packed_right(r.mem);
-    if (right) append_right(out, r.conduit->name(), *right);
+    if (right) put_field(out, r.conduit->name(), *right);
   }
   return out;
 }
 
-PackedSegment PackedSegment::unpack(const std::string& packed) {
+PackedSegment PackedSegment::unpack(std::string_view packed) {
+  const std::string text(packed);
   PackedSegment out;
   char* end = nullptr;
-  out.number = std::strtoull(packed.c_str(), &end, 10);
+  out.number = std::strtoull(text.c_str(), &end, 10);
   out.base = std::strtoull(end, &end, 10);
   out.size = std::strtoull(end, &end, 10);
   out.lasting = std::strtoull(end, &end, 10) != 0;
   if (*end != ' ' || out.size == 0) throw Error(CWY_ERR_INVALID, "a published segment is garbled");
-  out.rights = packed.substr(static_cast<size_t>(end + 1 - packed.c_str()));
+  out.rights = text.substr(static_cast<size_t>(end + 1 - text.c_str()));
   return out;
 }
 
-std::string PackedSegment::right(const std::string& conduit_name) const {
-  const std::string& all = rights;
-  size_t at = 0;
-  while (at < all.size()) {
-    const size_t space = all.find(' ', at);
-    if (space == std::string::npos) return {};
-    char* end = nullptr;
-    const size_t length = std::strtoull(all.c_str() + space + 1, &end, 10);
-    const size_t start = static_cast<size_t>(end + 1 - all.c_str());
-    if (all.compare(at, space - at, conduit_name) == 0) return all.substr(start, length);
-    at = start + length;
-  }
+std::string PackedSegment::right(std::string_view conduit_name) const {
+  for (std::string_view rest = rights; !rest.empty();)
+    if (const auto [name, right] = take_field(rest); name == conduit_name)
+      return std::string(right);
   return {};
+}
+
+void put_published(std::string& word, uint16_t index, std::string_view packed) {
+  put_field(word, std::to_string(index), packed);
+}
+
+void for_each_published(std::string_view word,
+                        const std::function<void(uint16_t, std::string_view)>& fn) {
+  for (std::string_view rest = word.substr(1); !rest.empty();) {
+    const auto [name, packed] = take_field(rest);
+    uint16_t index = GASNET_MAXEPS;
+    std::from_chars(name.data(), name.data() + name.size(), index);
+    if (index >= GASNET_MAXEPS) throw Error(CWY_ERR_INVALID, "a published segment is garbled");
+    fn(index, packed);
+  }
 }
 
 }  // namespace causeway

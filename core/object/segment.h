@@ -3,8 +3,10 @@
 
 #include <gasnetex.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "connection/conduit_set.h"
@@ -109,11 +111,19 @@ struct PackedSegment {
   uint64_t size = 0;
   bool lasting = false;  // Segment::set_lasting()
   std::string rights;
-  static PackedSegment unpack(const std::string& packed);
+  static PackedSegment unpack(std::string_view packed);
   bool operator==(const PackedSegment&) const = default;
   // The packed right for one conduit name; empty if there is none.
-  std::string right(const std::string& conduit_name) const;
+  std::string right(std::string_view conduit_name) const;
 };
+
+// Adds to a rank's word for others what pack() says of the segment bound to its endpoint `index`;
+// an empty text: none is.
+void put_published(std::string& word, uint16_t index, std::string_view packed);
+// Calls fn(index, packed) for each endpoint that a word tells of, behind its first letter. Throws
+// Error: the word is another text.
+void for_each_published(std::string_view word,
+                        const std::function<void(uint16_t, std::string_view)>& fn);
 
 // Does every byte of [addr, addr+length) lie in some segment of this process, of any client, bound
 // or not? Any thread, any context.

@@ -59,6 +59,19 @@ Team::~Team() {
   ::operator delete (head_, std::align_val_t{alignof(cwy_team_head)});
 }
 
+std::pair<uint16_t, uint32_t> TeamMember::place() const {
+  const uint64_t word = word_.load(std::memory_order_acquire);
+  if (word & 1) return {static_cast<uint16_t>(word >> 33), static_cast<uint32_t>(word >> 1)};
+  const Peer& peer = *reinterpret_cast<const Peer*>(word);
+  return {peer.ep_index, peer.rank};
+}
+
+Peer& Team::meet(uint32_t rank) const {
+  Peer& peer = ep_->peer(members_[rank].index(), members_[rank].rank());
+  members_[rank].set(peer);
+  return peer;
+}
+
 TeamPart& Team::collectives(TeamPart* (*make)(Team*)) {
   const std::lock_guard lock(collectives_mutex_);
   if (collectives_ == nullptr) collectives_.reset(make(this));
@@ -78,24 +91,27 @@ void Team::publish_window() {
 }
 
 void Team::publish_distance(uint32_t rank) {
-  const RemoteSegment& segment = members_[rank]->segment;
-  const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.inlined;
+  const Peer* const peer = ep_->met(members_[rank].index(), members_[rank].rank());
+  const bool mapped = peer != nullptr && peer->segment.size.load(std::memory_order_acquire) != 0 &&
+                      peer->segment.inlined;
   // Release: whoever reads the distance finds the memory mapped.
-  __atomic_store_n(distances(head_) + rank, mapped ? segment.delta : CWY_NOT_MAPPED,
+  __atomic_store_n(distances(head_) + rank, mapped ? peer->segment.delta : CWY_NOT_MAPPED,
                    __ATOMIC_RELEASE);
   if (mapped) any_mapped_.store(true, std::memory_order_relaxed);
 }
 
 void Team::publish_member(const Peer& peer) {
   if (!context().direct_allowed()) return;
-  const auto found = std::ranges::find(members_, &peer);
+  const auto found = std::ranges::find_if(members_, [&peer](const TeamMember& member) {
+    return member.rank() == peer.rank && member.index() == peer.ep_index;
+  });
   if (found != members_.end()) publish_distance(static_cast<uint32_t>(found - members_.begin()));
 }
 
 bool Team::shares_processes() const {
   std::vector<uint32_t> ranks;
   ranks.reserve(members_.size());
-  for (const Peer* peer : members_) ranks.push_back(peer->rank);
+  for (const TeamMember& member : members_) ranks.push_back(member.rank());
   std::ranges::sort(ranks);
   return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/line_allocator.h"
@@ -26,8 +27,34 @@ class TeamPart {
 // Called when a team's number is given back (team_ids.h). Told by wiring.cpp, constant afterwards.
 extern void (*team_number_released)(uint32_t id);
 
+// A member: its peer, or where to find it as long as no operation of the team has asked for it.
+class TeamMember {
+ public:
+  TeamMember(uint16_t index, uint32_t rank)
+      : word_(uint64_t{index} << 33 | uint64_t{rank} << 1 | 1) {}
+  TeamMember(const TeamMember& other) : word_(other.word_.load(std::memory_order_acquire)) {}
+  // Calls meet() where the peer is not known here. On the way of each operation: the bit alone is
+  // tested.
+  template <typename Meet>
+  Peer& peer(Meet&& meet) const {
+    const uint64_t word = word_.load(std::memory_order_acquire);
+    return __builtin_expect(word & 1, 0) ? meet() : *reinterpret_cast<Peer*>(word);
+  }
+  uint32_t rank() const { return place().second; }  // of the job
+  uint16_t index() const { return place().first; }
+  void set(Peer& peer) const {
+    word_.store(reinterpret_cast<uint64_t>(&peer), std::memory_order_release);
+  }
+
+ private:
+  std::pair<uint16_t, uint32_t> place() const;
+  // The peer's address; or odd, the endpoint's index and the rank. Release once the peer is
+  // complete; acquire.
+  mutable std::atomic<uint64_t> word_;
+};
+
 // Every operation reads the members, so they lie in cache lines of their own.
-using TeamMembers = std::vector<Peer*, LineAllocator<Peer*>>;
+using TeamMembers = std::vector<TeamMember, LineAllocator<TeamMember>>;
 
 class Team {
  public:
@@ -51,7 +78,11 @@ class Team {
   uint32_t id() const { return id_; }
   gex_Flags_t flags() const { return flags_; }
   bool is_pair() const { return is_pair_; }
-  Peer& member(uint32_t rank) const { return *members_[rank]; }
+  // The peer comes into being at the first call for it: PeerTable says where that may be.
+  Peer& member(uint32_t rank) const {
+    return members_[rank].peer([this, rank]() -> Peer& { return meet(rank); });
+  }
+  uint32_t job_rank(uint32_t rank) const { return members_[rank].rank(); }
   const TeamMembers& members() const { return members_; }
   // Does any process have several members? The same on all members.
   bool shares_processes() const;
@@ -97,6 +128,7 @@ class Team {
   const void* cdata = nullptr;
 
  private:
+  [[gnu::cold, gnu::noinline]] Peer& meet(uint32_t rank) const;
   void publish_distance(uint32_t rank);
   cwy_team_head* head_;  // what a gex_TM_t points to; the distances follow it
   Client* client_;

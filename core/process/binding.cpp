@@ -1,9 +1,15 @@
 #include "process/binding.h"
 
-#include <string>
+#include <unistd.h>
 
+#include <string>
+#include <vector>
+
+#include "base/context.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "collective/exchange.h"
+#include "connection/job.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
@@ -13,17 +19,13 @@
 namespace causeway {
 namespace {
 
-// A member's message to the others: '=' and "index length packed" per endpoint that has a segment,
-// or '!' and why there is none.
+// A member's message to the others: '=' and for_each_published()'s text, or '!' and why there is
+// none.
 std::string own_word(const std::function<std::vector<Endpoint*>()>& own) {
   try {
     std::string word = "=";
-    for (const Endpoint* ep : own()) {
-      if (ep->segment() == nullptr) continue;
-      const std::string packed = ep->segment()->pack();
-      word += fmt::format("{} {} ", ep->index(), packed.size());
-      word += packed;
-    }
+    for (const Endpoint* ep : own())
+      put_published(word, ep->index(), ep->segment() != nullptr ? ep->segment()->pack() : "");
     return word;
   } catch (const Error& e) {
     return "!" + e.text();
@@ -39,18 +41,37 @@ void require_all_well(const Team& team, const std::vector<std::string>& words) {
   }
 }
 
-void learn(Client& client, uint32_t rank, const std::string& word) {
-  const char* at = word.c_str() + 1;
-  const char* const end = word.c_str() + word.size();
-  while (at < end) {
-    char* rest = nullptr;
-    const uint64_t index = std::strtoull(at, &rest, 10);
-    const uint64_t length = std::strtoull(rest, &rest, 10);
-    if (*rest != ' ' || length > static_cast<uint64_t>(end - rest - 1) ||
-        index >= Endpoint::kMaxEndpoints)
-      throw Error(CWY_ERR_INVALID, "what rank {} published is garbled", rank);
-    client.publications().learn(static_cast<uint16_t>(index), rank, std::string(rest + 1, length));
-    at = rest + 1 + length;
+void learn(const Team& team, const std::vector<std::string>& words) {
+  Publications& publications = team.client()->publications();
+  for (uint32_t r = 0; r < team.size(); ++r) {
+    const uint32_t rank = team.job_rank(r);
+    for_each_published(words[r], [&](uint16_t index, std::string_view packed) {
+      publications.learn(index, rank, packed);
+    });
+  }
+}
+
+// The ranks of a host share the words of all in a file, which the lowest of them writes. Empty:
+// there is none.
+std::string offer(const CardTable& words, const Client& client) {
+  const JobFacts& job = context().job();
+  const std::string directory = job.facts().session_dir;
+  if (directory.empty() || job.host().size() == 1) return {};
+  const std::string file = fmt::format("{}/segments.{}", directory, client.id());
+  if (job.host_index() == 0) {
+    ::unlink(file.c_str());  // writing into what others have mapped since the last time ends them
+    words.keep(file);
+  }
+  return file;
+}
+
+// A rank that finds no file there, or another text, goes on with its own.
+void share(const CardTable& words, const std::string& file, Publications& publications) {
+  try {
+    const auto shared = CardTable::map(file, context().size());
+    if (shared && shared->text() == words.text()) publications.replace(*shared);
+  } catch (const Error& e) {
+    log_info("{}; this rank keeps what all published itself", e.text());
   }
 }
 
@@ -61,13 +82,22 @@ void publish_segments(const char* call, Team& team,
   start_phase("segments");
   const std::vector<std::string> words = causeway::exchange(team, own_word(own), call);
   require_all_well(team, words);
-  for (uint32_t r = 0; r < team.size(); ++r) learn(*team.client(), team.member(r).rank, words[r]);
+  Publications& publications = team.client()->publications();
+  CardTable of_all;
+  std::string file;
+  if (&team == team.client()->team()) {
+    of_all = publications.learn_all(words);
+    file = offer(of_all, *team.client());
+  } else {
+    learn(team, words);
+  }
   {
-    const std::lock_guard lock(team.client()->publications().mutex());
+    const std::lock_guard lock(publications.mutex());
     team.client()->publish_windows();
   }
-  // No member returns before all have mapped all segments: a segment may be destroyed right after.
+  // No member returns before all have heard: what they map at once may be destroyed right after.
   causeway::exchange(team, "", call);
+  if (!file.empty()) share(of_all, file, publications);
   start_phase(nullptr);
 }
 

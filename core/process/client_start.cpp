@@ -149,14 +149,13 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
     wire_up(*ep_);
     keep_promises();
     adopt_collective_cards();
-    ep_->init_peers();
     tell_absence();
   } else {
     team_id = agree_on_client(runtime().clients.front()->job_team(), id, name_, flags);
   }
   TeamMembers members;
   members.reserve(runtime().size());
-  for (uint32_t r = 0; r < runtime().size(); ++r) members.push_back(&ep_->peer(r));
+  for (uint32_t r = 0; r < runtime().size(); ++r) members.emplace_back(uint16_t{0}, r);
   team_ = std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), team_id, 0,
                                  false);
   if (id == 0) add_to_poll(ep_->conduit_eps());

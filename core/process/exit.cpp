@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/quiet_thread.h"
 #include "object/client.h"
+#include "object/connect.h"
 #include "process/departed.h"
 #include "process/interrupted.h"
 #include "process/leak_check.h"
@@ -127,9 +128,9 @@ void tell_others(int code) {
   const uint32_t n = runtime().size();
   const int32_t args[] = {code};
   for (uint32_t bit = 1; bit < n; bit <<= 1) {
-    Peer& peer = ep.peer((runtime().rank() + bit) % n);
-    cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
-    if (conn == &peer.stub) continue;  // never contacted: not worth a wire-up now
+    const Peer* const peer = ep.met(0, (runtime().rank() + bit) % n);
+    cwyc_conn* conn = peer != nullptr ? peer->am.load(std::memory_order_acquire) : nullptr;
+    if (conn == nullptr || is_stub(conn)) continue;  // never contacted: not worth a wire-up now
     for (int i = 0; i < kSendTries; ++i) {
       const cwy_status status =
           conn->ops->am_short(conn, internal_word(Internal::exit, true), args, 1, CWYC_LANE_REPLY);

@@ -58,10 +58,10 @@ void start_phase(const char* name) {
 uint64_t bytes_of_uncontacted_peer() {
   const uint32_t ranks = runtime().size();
   if (ranks < 2) return 0;
-  // Its place in a team: a pointer to the peer and a distance.
-  const uint64_t place = sizeof(Peer*) + sizeof(intptr_t);
-  const uint64_t known = runtime().clients.front()->publications().bytes() / ranks;
-  return runtime().job().bytes() / ranks + sizeof(Peer) + place + known;
+  // In the table of peers, and in a team with its distance.
+  const uint64_t places = sizeof(Peer*) + sizeof(TeamMember) + sizeof(intptr_t);
+  const uint64_t known = runtime().clients.front()->publications().bytes_of_unmet() / ranks;
+  return runtime().job().bytes() / ranks + places + known;
 }
 
 std::vector<ConnectionCost> connection_costs() {

@@ -16,7 +16,8 @@ void start_phase(const char* name);
 void print_report_at_exit();
 
 // The memory that the core keeps for a rank that was never contacted, on average over the job: what
-// is known of it, its place in the first client's team, its segment. Counted.
+// is known of it and of its segments, its place in the first client's team and among peers.
+// Counted.
 uint64_t bytes_of_uncontacted_peer();
 
 // The growth of this process for connections of one conduit: memory of its own, from the heap or

@@ -133,7 +133,7 @@ Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, u
   std::vector<uint64_t> scratches;
   members.reserve(plan.members.size());
   for (const Member& m : plan.members) {
-    members.push_back(&ep->peer(m.index, m.rank));
+    members.emplace_back(m.index, m.rank);
     if (plan.scratch_size != 0) scratches.push_back(m.scratch);
   }
   auto* team = new Team(client, ep, std::move(members), own_rank, id, plan.flags, false);
@@ -228,8 +228,8 @@ Team* split_by(const char* call, Team& parent, const SplitWord& own) {
   uint32_t own_rank = 0;
   for (const auto& [key, r] : order) {
     if (r == parent.rank()) own_rank = static_cast<uint32_t>(plan.members.size());
-    const Peer& peer = parent.member(r);
-    plan.members.push_back({peer.rank, peer.ep_index, all[r].scratch});
+    const TeamMember& member = parent.members()[r];
+    plan.members.push_back({member.rank(), member.index(), all[r].scratch});
     plan.memory |= all[r].memory;
   }
   return build(parent.client(), parent.ep(), plan, own_rank, id);
@@ -276,7 +276,7 @@ std::vector<Member> resolve_args(const char* call, Team& parent, const gex_EP_Lo
       fatal(call, "args[{}] names endpoint index {}, which is not below GASNET_MAXEPS, {}", i,
             args[i].gex_ep_index, GASNET_MAXEPS);
     }
-    const uint32_t rank = job_ranks ? args[i].gex_rank : parent.member(args[i].gex_rank).rank;
+    const uint32_t rank = job_ranks ? args[i].gex_rank : parent.job_rank(args[i].gex_rank);
     members.push_back({rank, args[i].gex_ep_index, 0});
   }
   std::vector<std::pair<uint32_t, uint16_t>> seen;
@@ -329,11 +329,10 @@ void for_each_local(const Team& parent, const std::vector<std::string>& words, F
 void require_disjoint(const char* call, const Team& parent, const std::vector<std::string>& words) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> owner;  // job rank, index -> digest
   for_each_local(parent, words, [&](uint32_t r, const CreateWord& word, const LocalMember& local) {
-    const auto [found, fresh] =
-        owner.try_emplace({parent.member(r).rank, local.index}, word.digest);
+    const auto [found, fresh] = owner.try_emplace({parent.job_rank(r), local.index}, word.digest);
     if (fresh || found->second == word.digest) return;
     fatal(call, "the endpoint with index {} of job rank {} is named in two different args[]",
-          local.index, parent.member(r).rank);
+          local.index, parent.job_rank(r));
   });
 }
 
@@ -350,7 +349,7 @@ uint32_t take_words(const char* call, Team& parent, const CreateWord& own,
     memory |= word.memory;
   }
   for_each_local(parent, words, [&](uint32_t r, const CreateWord& word, const LocalMember& local) {
-    if (word.digest == own.digest) scratch[{parent.member(r).rank, local.index}] = local.scratch;
+    if (word.digest == own.digest) scratch[{parent.job_rank(r), local.index}] = local.scratch;
   });
   for (Member& m : members) {
     const auto found = scratch.find({m.rank, m.index});
@@ -374,7 +373,7 @@ struct LocalCallers {
 LocalCallers local_callers(Team& parent, uint64_t digest, const std::vector<std::string>& words) {
   LocalCallers out{parent.rank(), 0};
   for (uint32_t r = 0; r < parent.size(); ++r) {
-    if (parent.member(r).rank != runtime().rank()) continue;
+    if (parent.job_rank(r) != runtime().rank()) continue;
     const auto word = value_of<CreateWord>(words[r]);
     if (word.numargs == 0 || word.digest != digest) continue;
     out.builder = std::min(out.builder, r);

@@ -16,7 +16,7 @@ namespace {
 
 uint32_t local_members(const Team& team) {
   uint32_t n = 0;
-  for (const Peer* peer : team.members()) n += peer->rank == runtime().rank();
+  for (const TeamMember& member : team.members()) n += member.rank() == runtime().rank();
   return n;
 }
 

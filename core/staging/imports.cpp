@@ -55,6 +55,8 @@ struct Export {
 };
 auto& g_exports = *new std::map<uint64_t, Export>;
 
+// The rank has been met: its messages came here, or this process told it something. Meeting it with
+// g_imports_mutex held would be wrong.
 Peer& peer_of(uint32_t rank) {
   return context().base_endpoint().peer(rank);
 }

@@ -294,7 +294,7 @@ gex_Event_t vis_nb(const VisCall& call, const Form& form) {
   const cwy_status status = start<Form>(call, ready, &op->conduit);
   if (status == CWY_INPROGRESS) {
     op->is_about(call.operation == Operation::put ? kCategoryPut : kCategoryGet,
-                 Team::of(call.tm)->member(call.rank).rank);
+                 Team::of(call.tm)->job_rank(call.rank));
     auto* const event = reinterpret_cast<gex_Event_t>(op);
     if (__builtin_expect(context().checks(), 0))
       note_event(call.name, event, call.flags & GEX_FLAG_ENABLE_LEAF_LC ? GEX_EC_LC : 0);

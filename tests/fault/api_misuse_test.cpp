@@ -92,6 +92,17 @@ TEST(OutsideTheSegment, ANetworkRefusesWithoutChecks) {
   }
 }
 
+// Would catch: memory of a rank without a segment named to a conduit that has no right to it, which
+// crashed over shared memory.
+TEST(WithoutASegment, TheOwnerSaysSo) {
+  for (const char* call :
+       {"put_blocking", "put_nbi", "put_blocking_val", "get_nb", "get_blocking_val"}) {
+    const Result result = run({.words = {"unattached", std::string("outside.") + call}});
+    expect_ended(result);
+    api_test::expect_one_error(result, 0, 2, {"gex_RMA_", "no segment is bound here"});
+  }
+}
+
 // What flags assert of addresses and peers, and is not true.
 INSTANTIATE_TEST_SUITE_P(
     Assertion, Call,

@@ -96,7 +96,10 @@ int main(int argc, char** argv) {
     barrier();  // every rank must still be able to get here
     gasnet_exit(0);
   }
-  attach();
+  if (kind == "unattached")
+    register_handlers();
+  else
+    attach();
   // Rank 1 does wrong (rank 0 where it is alone); the others wait and must be released.
   const bool guilty = job.rank == job.size - 1;
   if (kind == "coll" && argc > 2) {
@@ -108,7 +111,8 @@ int main(int argc, char** argv) {
     leave(0);
   }
   if (guilty && argc > 2) {
-    const bool known = kind == "misuse"       ? misuse(argv[2])
+    const bool by_call = kind == "misuse" || kind == "unattached";
+    const bool known = by_call                ? misuse(argv[2])
                        : kind == "in_handler" ? misuse_in_handler(argv[2])
                                               : false;
     // The second barrier ends after the others have handled what came before the first.

@@ -98,7 +98,9 @@ class TwoClasses : public testing::Test {
     peer_.connected = false;
     init_peer(peer_, &runtime().base_endpoint(), 0, 0);
     EXPECT_EQ(connect_peer(peer_), CWY_OK);
-    return Connection::of(peer_.put.load(std::memory_order_acquire));
+    Connection& c = Connection::of(peer_.put.load(std::memory_order_acquire));
+    c.rma_over_am.store(false, std::memory_order_relaxed);  // as if the peer's segment were known
+    return c;
   }
   size_t put_at_once(Connection& c, size_t length) {
     static char from[kLarge], to[kLarge];

@@ -60,10 +60,11 @@ void* common_free_address(Team& team, size_t size) {
 // segments were published; the same answer everywhere.
 bool segments_aligned(const Team& team) {
   uint64_t base = 0;
-  for (const Peer* peer : team.members()) {
-    if (peer->segment.size.load(std::memory_order_acquire) == 0) continue;
-    if (base == 0) base = peer->segment.base;
-    if (peer->segment.base != base) return false;
+  for (const TeamMember& member : team.members()) {
+    const auto segment = team.client()->publications().published(member.index(), member.rank());
+    if (!segment) continue;
+    if (base == 0) base = segment->base;
+    if (segment->base != base) return false;
   }
   return true;
 }

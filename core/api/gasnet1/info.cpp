@@ -39,6 +39,10 @@ bool has_client() {
   return g_runtime != nullptr && !runtime().clients.empty();
 }
 
+uintptr_t offset_of(const Peer& peer) {
+  return is_mapped(peer) ? static_cast<uintptr_t>(peer.segment.delta) : 0;
+}
+
 }  // namespace
 }  // namespace causeway
 
@@ -66,10 +70,9 @@ CAUSEWAY_API int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int n) {
   const Client& client = own != nullptr ? *own : *runtime().clients.front();
   Numbering host, supernode;
   for (uint32_t rank = 0; rank < clipped(n); ++rank) {
-    const Peer& peer = client.team()->member(rank);
     table[rank].host = host(job.host_id(rank));
     table[rank].supernode = supernode(job.nbrhd_of(rank));
-    table[rank].offset = is_mapped(peer) ? static_cast<uintptr_t>(peer.segment.delta) : 0;
+    table[rank].offset = job.in_nbrhd(rank) ? offset_of(client.team()->member(rank)) : 0;
   }
   return GASNET_OK;
 }

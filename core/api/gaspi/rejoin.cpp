@@ -105,9 +105,11 @@ void replace_rank(uint32_t rank, uint32_t epoch) {
 }
 
 void take_in(World& w, uint32_t rank, Card card) {
+  // Met before the card changes: later it would be a peer of the new process already.
+  Peer& peer = w.peer(rank);
   if (card.epoch <= w.epoch(rank) || w.ended.load(std::memory_order_relaxed)) return;
   runtime().job().replace_card(rank, std::move(card));
-  renew_peer(w.peer(rank));
+  renew_peer(peer);
   try {
     poll_what_serves(w, rank);
   } catch (const Error& e) {

@@ -18,6 +18,7 @@
 #include "api/gaspi/statistics.h"
 #include "connection/job.h"
 #include "object/client.h"
+#include "process/runtime.h"
 
 namespace causeway {
 class AtomicDomain;
@@ -123,7 +124,10 @@ struct World {
 
   Peer& peer(uint32_t r) const { return client->endpoint()->peer(r); }
   // Which process of the rank this one talks to. Acquire: with it comes what renew_peer() did.
-  uint32_t epoch(uint32_t r) const { return peer(r).epoch.load(std::memory_order_acquire); }
+  uint32_t epoch(uint32_t r) const {
+    const Peer* const met = client->endpoint()->met(0, r);
+    return met != nullptr ? met->epoch.load(std::memory_order_acquire) : runtime().job().epoch(r);
+  }
   // May messages to memory of the process that the rank was in that epoch be sent?
   bool may_send(uint32_t r, uint32_t epoch_of_memory) const {
     return usable[r].load(std::memory_order_relaxed) && epoch(r) == epoch_of_memory;

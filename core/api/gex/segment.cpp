@@ -42,20 +42,30 @@ void require_size(uintptr_t size) {
 // looked for only if that is `wanted`: some conduits connect before they map.
 bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, bool wanted, Bound& out) {
   if (runtime().checks()) require_rank(call, tm, rank);
-  const Peer& peer = Team::of(tm)->member(rank);
-  if (peer.rank == runtime().rank()) {
-    const Endpoint* ep = find_endpoint(Team::of(tm)->client()->id(), peer.ep_index);
+  const Team& team = *Team::of(tm);
+  const uint32_t job_rank = team.job_rank(rank);
+  const uint16_t index = team.members()[rank].index();
+  if (job_rank == runtime().rank()) {
+    const Endpoint* ep = find_endpoint(team.client()->id(), index);
     const Segment* own = ep != nullptr ? ep->segment() : nullptr;
     if (own == nullptr) return false;
     out = {own->addr(), own->device() == nullptr ? own->addr() : nullptr, own->size()};
     return true;
   }
-  out.size = peer.segment.size.load(std::memory_order_acquire);
+  const Peer* peer = team.ep()->met(index, job_rank);
+  if (peer == nullptr && wanted && runtime().job().locality(job_rank) == Locality::nbrhd)
+    peer = &team.member(rank);
+  if (peer == nullptr) {
+    const auto published = team.client()->publications().published(index, job_rank);
+    if (published) out = {reinterpret_cast<void*>(published->base), nullptr, published->size};
+    return published.has_value();
+  }
+  out.size = peer->segment.size.load(std::memory_order_acquire);
   if (out.size == 0) return false;
-  out.owner = reinterpret_cast<void*>(peer.segment.base);
+  out.owner = reinterpret_cast<void*>(peer->segment.base);
   out.local =
-      wanted && is_mapped(peer)
-          ? reinterpret_cast<void*>(peer.segment.base + static_cast<uint64_t>(peer.segment.delta))
+      wanted && is_mapped(*peer)
+          ? reinterpret_cast<void*>(peer->segment.base + static_cast<uint64_t>(peer->segment.delta))
           : nullptr;
   return true;
 }

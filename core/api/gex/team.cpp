@@ -114,7 +114,7 @@ CAUSEWAY_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t ra
   note_call(kCall, "tm, rank", tm, rank);
   queried_team(kCall, tm);
   if (runtime().checks()) require_rank(kCall, tm, rank);
-  return Team::of(tm)->member(rank).rank;
+  return Team::of(tm)->job_rank(rank);
 }
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
   constexpr const char* kCall = "gex_TM_TranslateJobrankToRank()";
@@ -124,7 +124,7 @@ CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jo
     fatal(kCall, "job rank {} does not exist in a job of {} ranks", jobrank, runtime().size());
   // Where a process has several members the lowest of their ranks is the answer.
   for (uint32_t r = 0; r < team.size(); ++r)
-    if (team.member(r).rank == jobrank) return r;
+    if (team.job_rank(r) == jobrank) return r;
   return GEX_RANK_INVALID;
 }
 CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
@@ -134,6 +134,6 @@ CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t 
   require_no_flags(kCall, flags);
   queried_team(kCall, tm);
   if (runtime().checks()) require_rank(kCall, tm, rank);
-  const Peer& peer = Team::of(tm)->member(rank);
-  return {peer.rank, peer.ep_index};
+  const TeamMember& member = Team::of(tm)->members()[rank];
+  return {member.rank(), member.index()};
 }

@@ -96,6 +96,10 @@ SPEC_CASE(publish, again_with_another_segment) {
                                      GEX_FLAG_IMMEDIATE) == GEX_EVENT_INVALID);
     CHECK_EQ(gone.size, 0u);
     spec::barrier();
+    // Published without a segment: then nothing is known of one.
+    CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, eps, round % 2, 0), GASNET_OK);
+    if (round % 2 == 1) CHECK_EQ(query(pair, peer).size, 0u);
+    spec::barrier();
   }
 }
 
@@ -122,6 +126,51 @@ SPEC_CASE(publish, over_a_part, 2) {
   CHECK_EQ(gex_RMA_GetBlockingVal(pair, job().peer(), b.owner, 8, 0), 42u);
   spec::barrier();
   gex_Segment_Destroy(segment, 0);
+  spec::barrier();
+}
+
+// An endpoint that a publication over all ranks does not name stays known as it was published last:
+// over all, or over a part. Ranks with which nothing was exchanged ask for the first time.
+SPEC_CASE(publish, stays_known, 2) {
+  const gex_EP_t named_once = new_endpoint(), other = new_endpoint();
+  const gex_Segment_t first = new_segment(named_once, 4096), rest = new_segment(other, 8192);
+  gex_EP_t eps[] = {named_once, other};
+  CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, eps, 1, 0), GASNET_OK);
+  CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, eps + 1, 1, 0), GASNET_OK);
+  const gex_TM_t pair = gex_TM_Pair(job().ep, gex_EP_QueryIndex(named_once));
+  const gex_TM_t other_pair = gex_TM_Pair(other, gex_EP_QueryIndex(other));
+  for (gex_Rank_t r = 0; r < job().size; ++r) {
+    CHECK_EQ(query(pair, r).size, 4096u);
+    CHECK_EQ(query(other_pair, r).size, 8192u);
+  }
+  const gex_Rank_t peer = job().peer();
+  gex_RMA_PutBlockingVal(pair, peer, query(pair, peer).owner, 1000 + job().rank, 8, 0);
+  gex_RMA_PutBlockingVal(other_pair, peer, query(other_pair, peer).owner, 2000 + job().rank, 8, 0);
+  spec::barrier();
+  CHECK_EQ(*static_cast<uint64_t*>(gex_Segment_QueryAddr(first)), 1000 + job().behind());
+  CHECK_EQ(*static_cast<uint64_t*>(gex_Segment_QueryAddr(rest)), 2000 + job().behind());
+
+  spec::barrier();
+  gex_Segment_Destroy(first, 0);
+  const gex_Segment_t second = new_segment(named_once, 12288);
+  gex_TM_t half = GEX_TM_INVALID;
+  gex_TM_Split(&half, job().tm, static_cast<int>(job().rank % 2), 0, nullptr, 0,
+               GEX_FLAG_TM_NO_SCRATCH);
+  CHECK_EQ(gex_EP_PublishBoundSegment(half, eps, 1, 0), GASNET_OK);
+  CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, eps + 1, 1, 0), GASNET_OK);
+  for (gex_Rank_t r = job().rank % 2; r < job().size; r += 2) {
+    const Bound b = query(pair, r);
+    CHECK_EQ(b.size, 12288u);
+    gex_RMA_PutBlockingVal(pair, r, static_cast<std::byte*>(b.owner) + 8 * job().rank, 3000 + r, 8,
+                           0);
+  }
+  spec::barrier();
+  for (gex_Rank_t r = job().rank % 2; r < job().size; r += 2)
+    CHECK_EQ(static_cast<uint64_t*>(gex_Segment_QueryAddr(second))[r], 3000 + job().rank);
+  gex_TM_Destroy(half, nullptr, 0);
+  spec::barrier();
+  gex_Segment_Destroy(second, 0);
+  gex_Segment_Destroy(rest, 0);
   spec::barrier();
 }
 
