@@ -102,9 +102,13 @@ void Team::publish_distance(uint32_t rank) {
 
 void Team::publish_member(const Peer& peer) {
   if (!context().direct_allowed()) return;
-  const auto found = std::ranges::find_if(members_, [&peer](const TeamMember& member) {
+  const auto is_peer = [&peer](const TeamMember& member) {
     return member.rank() == peer.rank && member.index() == peer.ep_index;
-  });
+  };
+  // In a team of all, and in a pair, the number is the job's: no walk.
+  if (peer.rank < members_.size() && is_peer(members_[peer.rank]))
+    return publish_distance(peer.rank);
+  const auto found = std::ranges::find_if(members_, is_peer);
   if (found != members_.end()) publish_distance(static_cast<uint32_t>(found - members_.begin()));
 }
 
