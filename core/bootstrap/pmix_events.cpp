@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <numeric>
 
 #include "bootstrap/pmix_bootstrap.h"
 #include "spawn/job_words.h"
@@ -130,8 +131,8 @@ void PmixBootstrap::listen_for_deaths() {
     const std::lock_guard lock(who.mutex);
     who.state = state_;
     who.self = self_;
-    who.ranks.clear();
-    for (pmix_rank_t rank = 0; rank < size_; ++rank) who.ranks.push_back(rank);
+    who.ranks.resize(size_);
+    std::iota(who.ranks.begin(), who.ranks.end(), 0);
     who.processes = processes_;
     who.own_launcher = own_launcher_;
   }

@@ -31,9 +31,9 @@ std::vector<uint32_t> divide_alike(const JobFacts& job) {
   const std::string& words = job.kind(job.rank()).maps;
   std::map<const PeerRule*, bool> mapped;  // by what serves a rank
   std::map<uint64_t, uint32_t> lowest;     // of those that are mapped, by who could map them
-  std::vector<uint32_t> out;
+  std::vector<uint32_t> out(job.size());
   for (uint32_t r = 0; r < job.size(); ++r) {
-    out.push_back(r);
+    out[r] = r;
     if (words.empty() || !job.present(r)) continue;
     const PeerRule* rule = rule_for(config, job.facts_for_rules(r, Locality::nbrhd));
     const auto [at, fresh] = mapped.emplace(rule, false);
