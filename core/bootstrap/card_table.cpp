@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -15,13 +16,18 @@ namespace causeway {
 namespace {
 
 std::string pack(const std::vector<std::string>& cards) {
-  std::string offsets, texts;
-  for (size_t i = 0; i <= cards.size(); ++i) {
-    const uint64_t at = (cards.size() + 1) * sizeof at + texts.size();
-    offsets.append(reinterpret_cast<const char*>(&at), sizeof at);
-    if (i < cards.size()) texts += cards[i];
+  uint64_t at = (cards.size() + 1) * sizeof at;
+  std::string table;
+  const auto add_offset = [&] { table.append(reinterpret_cast<const char*>(&at), sizeof at); };
+  table.reserve(std::accumulate(cards.begin(), cards.end(), at,
+                                [](uint64_t sum, const auto& card) { return sum + card.size(); }));
+  add_offset();
+  for (const std::string& card : cards) {
+    at += card.size();
+    add_offset();
   }
-  return offsets + texts;
+  for (const std::string& card : cards) table += card;
+  return table;
 }
 
 }  // namespace

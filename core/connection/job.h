@@ -151,7 +151,7 @@ class JobFacts {
   mutable std::mutex mutex_;         // guards replaced_; behind the start kinds_ and wheres_ too
   std::map<uint32_t, Card> replaced_;
   std::set<CardKind> kinds_;  // none is ever erased: places refer to them
-  std::set<Where> wheres_;    // nor here
+  std::set<Where> wheres_;    // likewise
   uint64_t segment_max_ = 0, least_segment_max_ = UINT64_MAX;
   std::vector<uint32_t> nbrhd_of_;
   std::vector<RankInfo> nbrhd_, host_;

@@ -106,8 +106,8 @@ class Endpoint {
   std::vector<Team*> teams_;
   // Set once each: release on store, acquire on load.
   std::array<std::atomic<Team*>, kMaxEndpoints> pairs_{};
-  // Peers by remote index; that of index 0 is peers_. Set once each, under the client's
-  // publications mutex: release on store, acquire on load.
+  // Peers by remote index. Set once each, release, acquire: index 0, which is peers_, by the
+  // constructor, the others under the client's publications mutex.
   std::array<std::atomic<PeerTable*>, kMaxEndpoints> tables_{};
 };
 

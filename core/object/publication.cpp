@@ -77,13 +77,18 @@ bool on_this_host(uint32_t rank) {
   return context().job().locality(rank) != Locality::remote;
 }
 
+// Does it map memory for a thread that is inside of it only?
+bool maps_inside(const ConduitEp& cep) {
+  return cep.serial && (cep.caps & CWYC_CAP_DIRECT) != 0;
+}
+
 // Holds the endpoints of SERIAL conduits that map memory: what they map is asked for inside. Taken
 // before every other lock, since who is inside may run a handler that needs those.
 class InsideMappers {
  public:
   explicit InsideMappers(Endpoint& ep) {
     for (auto& cep : ep.conduit_eps())
-      if (cep->serial && (cep->caps & CWYC_CAP_DIRECT)) held_.emplace_back(cep->mutex);
+      if (maps_inside(*cep)) held_.emplace_back(cep->mutex);
   }
 
   bool any() const { return !held_.empty(); }
@@ -250,27 +255,22 @@ bool Publications::is_met(const Key& key) const {
   return met;
 }
 
-// Has learn() anything to do now? Else a peer that is met finds it in the words.
-bool Publications::is_wanted(const Key& key) const {
-  const auto maps_at_once = [](const auto& cep) {
-    return cep->serial && (cep->caps & CWYC_CAP_DIRECT) != 0;
-  };
-  return is_met(key) || find(key) != nullptr ||
-         (context().job().locality(key.second) == Locality::nbrhd &&
-          std::ranges::any_of(context().base_endpoint().conduit_eps(), maps_at_once));
-}
-
 CardTable Publications::learn_all(std::vector<std::string> words) {
   std::vector<std::pair<Key, std::string>> wanted;
   CardTable all;
   {
     const std::lock_guard lock(mutex_);
+    const bool at_once = std::ranges::any_of(context().base_endpoint().conduit_eps(),
+                                             [](const auto& cep) { return maps_inside(*cep); });
     for (uint32_t rank = 0; rank < words.size(); ++rank) {
+      const bool maps = at_once && context().job().locality(rank) == Locality::nbrhd;
       std::bitset<GASNET_MAXEPS> named;
       for_each_published(words[rank], [&](uint16_t index, std::string_view packed) {
         if (!packed.empty()) PackedSegment::unpack(packed);  // or throws: nothing has changed yet
         named.set(index);
-        if (is_wanted({index, rank})) wanted.emplace_back(Key{index, rank}, packed);
+        // All else a peer that is met later finds in the words.
+        const Key key{index, rank};
+        if (maps || is_met(key) || find(key) != nullptr) wanted.emplace_back(key, packed);
       });
       if (words_.text().empty()) continue;
       for_each_published(words_[rank], [&](uint16_t index, std::string_view packed) {

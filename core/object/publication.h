@@ -85,7 +85,7 @@ class Publications {
   CardTable learn_all(std::vector<std::string> words);
   // The same words, in memory that other processes use too.
   void replace(const CardTable& words);
-  // What was published for the endpoint, met or not.
+  // The segment that was published for the endpoint, met or not; nothing: none is known.
   std::optional<PackedSegment> published(uint16_t index, uint32_t rank);
   // The segment is gone. Windows are republished before its rights are closed.
   void forget(uint16_t index, uint32_t rank);
@@ -106,7 +106,6 @@ class Publications {
   Publication* find(const Key& key) const;
   std::optional<PackedSegment> in_words(const Key& key) const;
   bool is_met(const Key& key) const;
-  bool is_wanted(const Key& key) const;
   Publication& know(const Key& key, PackedSegment facts);
   void forget_locked(const Key& key);
   void map_locked(const Key& key, bool last = false);

@@ -80,13 +80,13 @@ void share(const CardTable& words, const std::string& file, Publications& public
 void publish_segments(const char* call, Team& team,
                       const std::function<std::vector<Endpoint*>()>& own) {
   start_phase("segments");
-  const std::vector<std::string> words = causeway::exchange(team, own_word(own), call);
+  std::vector<std::string> words = causeway::exchange(team, own_word(own), call);
   require_all_well(team, words);
   Publications& publications = team.client()->publications();
   CardTable of_all;
   std::string file;
   if (&team == team.client()->team()) {
-    of_all = publications.learn_all(words);
+    of_all = publications.learn_all(std::move(words));
     file = offer(of_all, *team.client());
   } else {
     learn(team, words);

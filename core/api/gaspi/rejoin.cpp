@@ -105,7 +105,7 @@ void replace_rank(uint32_t rank, uint32_t epoch) {
 }
 
 void take_in(World& w, uint32_t rank, Card card) {
-  // Met before the card changes: later it would be a peer of the new process already.
+  // The peer is met before the card changes: later it would be one of the new process already.
   Peer& peer = w.peer(rank);
   if (card.epoch <= w.epoch(rank) || w.ended.load(std::memory_order_relaxed)) return;
   runtime().job().replace_card(rank, std::move(card));

@@ -174,7 +174,7 @@ struct cwyc_ep {
   uint64_t mem_room = 0;
   // By slot; made when the slot is first opened. Under adopt_lock.
   std::unique_ptr<std::unique_ptr<causeway::shm::Receiver>[]> receivers;
-  // Those that have been opened; grows only. Written under adopt_lock, count with release.
+  // Receivers that have been opened; grows only. Written under adopt_lock, count with release.
   std::unique_ptr<causeway::shm::Receiver*[]> polled;
   std::atomic<uint32_t> polled_count{0};
   // The last `recent_size` receivers that had something; NULL before the first is polled. Release
