@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <sstream>
 #include <tuple>
 
@@ -34,14 +33,19 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
 
 // The setting of Config::text that `at` lies in or before, behind the keys that it lies under.
 std::string setting_at(const std::string& text, size_t at) {
-  std::vector<std::pair<size_t, std::string>> keys;  // by their indentation
+  std::vector<size_t> indents;
+  std::vector<std::string> keys;  // one for each of these
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t indent = std::min(line.find_first_not_of(" -"), line.size());
-    while (!keys.empty() && keys.back().first >= indent) keys.pop_back();
-    keys.emplace_back(indent, line.substr(indent));
+    while (!indents.empty() && indents.back() >= indent) {
+      indents.pop_back();
+      keys.pop_back();
+    }
+    indents.push_back(indent);
+    keys.push_back(line.substr(indent));
     if (static_cast<size_t>(lines.tellg()) > at && !line.ends_with(':'))
-      return fmt::format("{}", fmt::join(keys | std::views::values, " "));
+      return fmt::format("{}", fmt::join(keys, " "));
   }
   return "nothing more";
 }
