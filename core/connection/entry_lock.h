@@ -1,6 +1,7 @@
 // The lock around an endpoint of a SERIAL conduit.
 #pragma once
 
+#include <causeway/tools/atomics.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -16,18 +17,57 @@ namespace causeway {
 // their own have the same in plugins/conduit/common/gate.h, whose reasons hold here.
 class EntryLock {
  public:
-  void lock();
-  bool try_lock();
+  void lock() {
+    if (!mutex_.try_lock()) wait();
+    count(1);
+    posted_.store(pthread_self(), std::memory_order_relaxed);
+  }
+  bool try_lock() {
+    if (!try_mutex()) return false;
+    count(1);
+    posted_.store(pthread_t{}, std::memory_order_relaxed);
+    refused_.store(0, std::memory_order_relaxed);
+    return true;
+  }
   void unlock() {
     count(-1);
     mutex_.unlock();
   }
 
  private:
-  bool try_mutex();
-  void rest_behind_post() const;
-  void wait();
-  bool look(int times);
+  [[gnu::noinline]] bool try_mutex() {
+    constexpr uint32_t kPatience = 32;
+    const uint32_t refused = refused_.load(std::memory_order_relaxed);
+    if (__builtin_expect(refused >= kPatience, 0)) {
+      refused_.store(0, std::memory_order_relaxed);
+      return look(50);
+    }
+    // A thread that is inside finds `depth_` as it left it, and goes on.
+    const bool makes_way = depth_.load(std::memory_order_relaxed) == 0;
+    const bool waited_for = makes_way && waiting_.load(std::memory_order_relaxed) != 0;
+    if (makes_way && !waited_for) rest_behind_post();
+    if (!waited_for && mutex_.try_lock()) return true;
+    refused_.store(refused + 1, std::memory_order_relaxed);
+    return false;
+  }
+  void rest_behind_post() const {
+    const pthread_t posted = posted_.load(std::memory_order_relaxed);
+    if (posted == pthread_t{} || posted == pthread_self()) return;
+    for (int i = 0; i < 40; ++i) gasnett_spinloop_hint();
+  }
+  [[gnu::noinline]] void wait() {
+    waiting_.fetch_add(1, std::memory_order_relaxed);
+    const bool inside = look(200);
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    if (!inside) mutex_.lock();
+  }
+  [[gnu::noinline]] bool look(int times) {
+    for (int i = 0; i < times; ++i) {
+      if (mutex_.try_lock()) return true;
+      gasnett_spinloop_hint();
+    }
+    return false;
+  }
   void count(int32_t change) {
     depth_.store(depth_.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
   }
