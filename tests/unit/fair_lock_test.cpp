@@ -21,9 +21,10 @@ struct OfCore {
 };
 struct OfPlugins {
   Gate gate;
-  void enter() { gate.enter(); }
-  bool try_enter() { return gate.try_enter(); }
-  void leave() { gate.leave(); }
+  OfPlugins() { gate.raise(true); }
+  void enter() { gate.hold(true); }
+  bool try_enter() { return gate.hold(false) == Gate::Hold::locked; }
+  void leave() { gate.release(Gate::Hold::locked); }
 };
 
 template <typename Lock>
