@@ -33,7 +33,6 @@ enum class Work : uint8_t {
   send,
   last_send,  // the frame that says good-bye
   probe,
-  datagram,
   receive
 };
 

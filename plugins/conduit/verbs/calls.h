@@ -7,8 +7,6 @@
 
 namespace causeway::verbs {
 
-// ---- domain.cpp, memory.cpp
-
 // ---- pools.cpp
 // Receive buffers for all that a peer may have under way; sets link.granted. False: no room for
 // even the smallest window.
@@ -31,12 +29,22 @@ uint32_t datagram_completions(const cwyc_ep* ep);
 int probe_queue_pair(cwyc_domain* domain);
 // False: not now; a caller that wants an answer asks again.
 bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello);
-// Its ticket goes back to the pool.
+// The ticket of a datagram goes back to the pool: of one that was under way, and of any.
 void end_datagram(cwyc_ep* ep, Ticket* ticket);
+void free_datagram(cwyc_ep* ep, Ticket* ticket);
 
 // ---- handshake.cpp
 void send_hello(Link& link, Step step);
-void on_datagram(cwyc_ep* ep, const char* data, size_t length);
+// Reads datagrams that came into `introductions`. False: the queue is broken.
+bool collect_datagrams(cwyc_ep* ep);
+// Answers the hellos among them without a call of the core; all that is left waits.
+void answer_hellos(cwyc_ep* ep);
+// Reads and answers all. Returns how many there were.
+uint32_t take_datagrams(cwyc_ep* ep);
+
+// ---- link.cpp
+// The next hello is due after a while, and after a longer one each time.
+void wait_for_answer(Link& link, uint64_t now);
 
 // ---- liveness.cpp
 // False: the process is gone already.
@@ -86,6 +94,10 @@ void on_unsignaled_error(cwyc_ep* ep, const ibv_wc& wc);
 // ---- progress.cpp
 // Reads every completion there is into the backlog. Returns how many there are.
 uint32_t stash_completions(cwyc_ep* ep);
+constexpr int solicited_only = 1;
+void take_events(ibv_comp_channel* channel, ibv_cq* cq);
+// Makes the descriptor of `wait_fd` readable.
+void wake_sleeper(cwyc_ep* ep);
 // The first frame on the queue pair itself says that both ends are ready.
 inline bool Network::came_by(Link& link, uint32_t queue_pair) {
   if (link.qp == nullptr || link.qp->qp_num != queue_pair) return false;

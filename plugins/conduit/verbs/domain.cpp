@@ -64,6 +64,7 @@ cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params
   d.rd_atomic = static_cast<uint8_t>(std::clamp(limits.max_qp_rd_atom, 1, most_reads_at_once));
   d.rd_initiate =
       static_cast<uint8_t>(std::clamp(limits.max_qp_init_rd_atom, 1, most_reads_at_once));
+  if (d.options.first_contact == FirstContact::thread) d.gate.expect_visits();
   d.ack_timeout = ack_exponent(d.options);
   d.pid_namespace = static_cast<uint32_t>(pid_namespace());
   declare_atomics(d);

@@ -14,8 +14,7 @@ namespace {
 
 constexpr uint32_t most_in_flight = 4096;
 constexpr uint32_t most_buffers = 16384;
-// Beside the receives and the signaled work requests: datagrams, and unsignaled ones that dying
-// queue pairs flush.
+// Beside the receives and the signaled work requests: unsignaled ones that dying queue pairs flush.
 constexpr uint32_t spare_completions = 1536;
 
 void choose_sizes(cwyc_ep& ep) {
@@ -36,28 +35,36 @@ void choose_sizes(cwyc_ep& ep) {
         std::clamp<uint64_t>(4 * peers * (2 * ep.window + control_buffers), 512, most_buffers);
   const auto in_queue = static_cast<uint64_t>(std::max(limits.max_cqe, 1024));
   ep.in_flight_max = static_cast<uint32_t>(std::min<uint64_t>(most_in_flight, in_queue / 4));
-  // In a short queue the datagrams come before the receive buffers: they cannot be done without.
-  const uint64_t spare = std::max<uint64_t>(std::min<uint64_t>(spare_completions, in_queue / 4),
-                                            datagram_completions(&ep));
+  const uint64_t spare = std::min<uint64_t>(spare_completions, in_queue / 4);
   buffers = std::min(buffers, in_queue - in_queue / 4 - spare);
   ep.buffers_max =
       static_cast<uint32_t>(std::min(buffers, static_cast<uint64_t>(limits.max_srq_wr)));
   ep.signal_every = std::max(d.tx_depth / 4, 1u);
 }
 
+// A queue of completions and what announces them. 0, or errno.
+int open_queue(ibv_context* context, int entries, Owned<ibv_comp_channel>& channel,
+               Owned<ibv_cq>& cq) {
+  channel.reset(ibv_create_comp_channel(context));
+  if (channel == nullptr) return errno;
+  fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
+  cq.reset(ibv_create_cq(context, entries, nullptr, channel.get(), 0));
+  return cq == nullptr ? errno : 0;
+}
+
 int open_queues(cwyc_ep& ep) {
   const cwyc_domain& d = *ep.domain;
   ibv_context* context = d.port.context.get();
-  ep.channel.reset(ibv_create_comp_channel(context));
-  if (ep.channel == nullptr) return errno;
-  fcntl(ep.channel->fd, F_SETFL, fcntl(ep.channel->fd, F_GETFL) | O_NONBLOCK);
   const int entries = static_cast<int>(
       std::min<uint64_t>(uint64_t{ep.buffers_max} + ep.in_flight_max + spare_completions,
                          static_cast<uint64_t>(std::max(d.port.device.max_cqe, 1024))));
-  ep.cq.reset(ibv_create_cq(context, entries, nullptr, ep.channel.get(), 0));
-  if (ep.cq == nullptr) return errno;
+  int error = open_queue(context, entries, ep.channel, ep.cq);
+  if (error == 0)
+    error = open_queue(context, static_cast<int>(datagram_completions(&ep)), ep.datagram_channel,
+                       ep.datagram_cq);
+  if (error != 0) return error;
   // Whatever the device gave: with none left over, everything is signaled.
-  const uint32_t others = ep.buffers_max + ep.in_flight_max + datagram_completions(&ep);
+  const uint32_t others = ep.buffers_max + ep.in_flight_max;
   const auto given = static_cast<uint32_t>(ep.cq->cqe);
   ep.unsignaled_max = given - std::min(given, others);
   ibv_srq_init_attr shared{};
@@ -72,6 +79,7 @@ int open_descriptors(cwyc_ep& ep) {
   ep.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
   if (!ep.timer || !ep.epoll) return errno;
   const bool good = add_to_epoll(ep.epoll, ep.channel->fd) &&
+                    add_to_epoll(ep.epoll, ep.datagram_channel->fd) &&
                     add_to_epoll(ep.epoll, ep.timer.get()) &&
                     add_to_epoll(ep.epoll, ep.domain->port.context->async_fd);
   return good ? 0 : errno;
@@ -108,9 +116,16 @@ cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
   return CWY_OK;
 }
 
+void Network::endpoint_opened(cwyc_ep* ep) {
+  if (ep->domain->options.first_contact != FirstContact::thread) return;
+  auto greeter = std::make_unique<Greeter>(ep);
+  if (greeter->runs()) ep->greeter = std::move(greeter);
+}
+
 void Network::close_endpoint(cwyc_ep* ep) {
+  ep->greeter.reset();
   ep->datagram.reset();  // the device lets go of datagrams
-  for (Ticket* ticket : ep->datagrams) end_datagram(ep, ticket);
+  for (Ticket* ticket : ep->datagrams) free_datagram(ep, ticket);
 }
 
 void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {

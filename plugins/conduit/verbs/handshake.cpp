@@ -2,6 +2,7 @@
 // itself. Datagrams get lost; the side that asks repeats its hello until it is answered, and both
 // sides take a repeated one for what it is. Two sides that ask at once share one link: each hello
 // says everything a welcome says.
+#include <cerrno>
 #include <cstring>
 
 #include "../../common/plugin_error.h"
@@ -10,7 +11,8 @@
 namespace causeway::verbs {
 namespace {
 
-constexpr uint64_t first_gap = 10'000'000;
+// Calls of the core are completed in `progress` only, not by the thread that answers hellos.
+enum class Caller { progress, greeter };
 
 Hello make_hello(const cwyc_ep* ep, Step step, const Address& to) {
   Hello hello{};
@@ -27,43 +29,92 @@ void refuse(cwyc_ep* ep, const Hello& asked) {
   send_datagram(ep, asked.from, answer);
 }
 
-// False: the local device refused, and the link is lost.
-bool adopt(Link& link, const Hello& hello) {
-  if (link.joined) return true;
-  learn(link, hello.who);
-  const int error = join(link, hello);
-  if (error != 0) lose_link(link, strerrordesc_np(error));
-  return error == 0;
+// False: of a process that has been replaced. The question comes when the link is about to be made:
+// news of the newer process may have come since the hello was read.
+bool is_current(cwyc_ep* ep, const Hello& hello) {
+  const bool current = admit_epoch(ep, {hello.who.rank, hello.who.epoch});
+  if (!current) ep->counters.dropped.add(1);
+  return current;
 }
 
-void on_hello(cwyc_ep* ep, const Hello& hello) {
-  Link* link = own_attempt(ep, hello.who);
-  if (link == nullptr) {
-    link = make_link(ep, {hello.who.rank, hello.who.epoch}, hello.from.nonce);
-    if (link == nullptr) return refuse(ep, hello);
-    link->to = hello.from;
-    if (!provide_buffers(*link) || make_connected(*link) != 0) {
-      log(CWY_LOG_WARN,
-          "rank %u is refused: no receive buffers or queue pairs are left; see "
-          "receive_buffers and ulimit -l",
-          hello.who.rank);
-      destroy_link(link);
-      return refuse(ep, hello);
-    }
+// 0, or how the local device refused.
+int adopt(Link& link, const Hello& hello) {
+  if (link.joined || link.refused != 0) return link.refused;
+  learn(link, hello.who);
+  return link.refused = join(link, hello);
+}
+
+// The link of this side that a hello is about; NULL: there is none.
+Link* link_of(cwyc_ep* ep, const Hello& hello) {
+  if (hello.to_link == no_link) return own_attempt(ep, hello.who);
+  Link* const link = find_link(ep, hello.to_link);
+  return link != nullptr && link->nonce == hello.from.nonce && !link->purged ? link : nullptr;
+}
+
+// A link that the peer asks for. NULL: there is no room for it.
+Link* make_passive(cwyc_ep* ep, const Hello& hello) {
+  Link* link = make_link(ep, {hello.who.rank, hello.who.epoch}, hello.from.nonce);
+  if (link == nullptr) return nullptr;
+  link->to = hello.from;
+  if (provide_buffers(*link) && make_connected(*link) == 0) {
     want_attention(link);
+    return link;
   }
-  if (link->lost || link->qp == nullptr) return;  // a late repetition
-  if (!adopt(*link, hello)) return refuse(ep, hello);
-  send_hello(*link, step_welcome);
+  log(CWY_LOG_WARN,
+      "rank %u is refused: no receive buffers or queue pairs are left; see receive_buffers and "
+      "ulimit -l",
+      hello.who.rank);
+  destroy_link(link);
+  return nullptr;
+}
+
+// False: the link is lost, which `progress` tells when it tries the same.
+bool on_hello(cwyc_ep* ep, const Hello& hello, Caller caller) {
+  if (!is_current(ep, hello)) return true;
+  Link* link = link_of(ep, hello);
+  // A hello that names a link here is refused where that has gone: the sender's end belongs to it.
+  if (link == nullptr && hello.to_link == no_link) link = make_passive(ep, hello);
+  if (link != nullptr && (link->lost || link->qp == nullptr)) return true;  // a late repetition
+  if (link != nullptr && link->refused != 0 && caller == Caller::greeter) return true;
+  const int error = link == nullptr ? ENOMEM : adopt(*link, hello);
+  if (error == 0) {
+    send_hello(*link, step_welcome);
+    return true;
+  }
+  if (link != nullptr && caller == Caller::greeter) return false;
+  if (link != nullptr) lose_link(*link, strerrordesc_np(error));
+  refuse(ep, hello);
+  return true;
 }
 
 void on_welcome(cwyc_ep* ep, const Hello& hello) {
   Link* link = find_link(ep, hello.to_link);
   if (link == nullptr || link->nonce != hello.from.nonce || link->purged) return;
   if (link->state != LinkState::connecting) return;
-  if (!adopt(*link, hello)) return;
+  if (const int error = adopt(*link, hello); error != 0)
+    return lose_link(*link, strerrordesc_np(error));
   link->ready_due = true;
   finish_connect(*link, CWY_OK);
+}
+
+void on_refusal(cwyc_ep* ep, const Hello& hello) {
+  Link* link = find_link(ep, hello.to_link);
+  if (link != nullptr && link->state == LinkState::connecting && link->nonce == hello.from.nonce)
+    lose_link(*link, "the peer has no room for another connection");
+}
+
+void collect(cwyc_ep* ep, const ibv_wc& wc) {
+  if (!names_buffer(wc.wr_id)) return end_datagram(ep, ticket_of(wc.wr_id));
+  ReceiveBuffer* const buffer = buffer_of(wc.wr_id);
+  if (wc.status != IBV_WC_SUCCESS) return;  // flushed with its queue pair
+  Hello hello;
+  const bool whole = wc.byte_len == route_header + sizeof hello;
+  if (whole) std::memcpy(&hello, buffer->data + route_header, sizeof hello);
+  repost(ep, buffer);
+  if (whole && is_sound(ep, hello.who) && hello.who.to == ep->nonce)
+    ep->introductions.push_back(hello);
+  else
+    ep->counters.dropped.add(1);
 }
 
 }  // namespace
@@ -94,31 +145,38 @@ cwy_status Network::begin_connect(Link& link, const Address& to, cwy_err* err) {
   if (const int error = make_connected(link); error != 0)
     return report(err, CWY_ERR_NOMEM, "%s cannot make a queue pair: %s%s", device,
                   std::strerror(error), memlock_advice().c_str());
-  link.hello_gap = first_gap;
-  link.next_hello = services->now() + first_gap;
+  wait_for_answer(link, services->now());
   send_hello(link, step_hello);
   want_attention(&link);
   return CWY_INPROGRESS;
 }
 
-void on_datagram(cwyc_ep* ep, const char* data, size_t length) {
-  Hello hello;
-  if (length != sizeof hello) {
-    ep->counters.dropped.add(1);
-    return;
+bool collect_datagrams(cwyc_ep* ep) {
+  ibv_wc some[16];
+  int got = 0;
+  while ((got = ibv_poll_cq(ep->datagram_cq.get(), 16, some)) > 0)
+    for (int i = 0; i < got; ++i) collect(ep, some[i]);
+  return got == 0;
+}
+
+void answer_hellos(cwyc_ep* ep) {
+  std::erase_if(ep->introductions, [ep](const Hello& hello) {
+    return hello.who.step == step_hello && on_hello(ep, hello, Caller::greeter);
+  });
+}
+
+uint32_t take_datagrams(cwyc_ep* ep) {
+  if (!collect_datagrams(ep)) fail_device(ep->domain, "its completion queue is broken");
+  uint32_t events = 0;
+  // The core may begin another connection inside, and make progress.
+  for (; !ep->introductions.empty(); ++events) {
+    const Hello hello = ep->introductions.front();
+    ep->introductions.pop_front();
+    if (hello.who.step == step_hello) on_hello(ep, hello, Caller::progress);
+    if (hello.who.step == step_welcome && is_current(ep, hello)) on_welcome(ep, hello);
+    if (hello.who.step == step_refuse && is_current(ep, hello)) on_refusal(ep, hello);
   }
-  std::memcpy(&hello, data, sizeof hello);
-  if (!is_sound(ep, hello.who) || hello.who.to != ep->nonce ||
-      !admit_epoch(ep, {hello.who.rank, hello.who.epoch})) {
-    ep->counters.dropped.add(1);
-    return;
-  }
-  if (hello.who.step == step_hello) on_hello(ep, hello);
-  if (hello.who.step == step_welcome) on_welcome(ep, hello);
-  if (hello.who.step != step_refuse) return;
-  Link* link = find_link(ep, hello.to_link);
-  if (link != nullptr && link->state == LinkState::connecting && link->nonce == hello.from.nonce)
-    lose_link(*link, "the peer has no room for another connection");
+  return events;
 }
 
 // Introductions travel as datagrams here, not as frames.

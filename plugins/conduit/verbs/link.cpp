@@ -33,13 +33,17 @@ void Network::left(Link& link) {
   unwatch_process(link);
 }
 
+void wait_for_answer(Link& link, uint64_t now) {
+  constexpr uint64_t first_gap = 10'000'000, longest_gap = 500'000'000;
+  link.hello_gap = std::clamp(2 * link.hello_gap, first_gap, longest_gap);
+  link.next_hello = now + link.hello_gap;
+}
+
 // The connecting side repeats its hello.
 uint32_t Network::push_connecting(Link& link, uint64_t now) {
-  constexpr uint64_t longest_gap = 500'000'000;
   tell_silence(link, now);
   if (!link.active || now < link.next_hello) return 0;
-  link.hello_gap = std::min(link.hello_gap * 2, longest_gap);
-  link.next_hello = now + link.hello_gap;
+  wait_for_answer(link, now);
   send_hello(link, step_hello);
   return 0;
 }
@@ -73,6 +77,12 @@ bool Network::is_usable(const Link& link) {
 }
 
 cwy_status Network::joined(Link& link, const cwyc_peer_desc& peer, cwy_err* err) {
+  // A link that the peer asked for, and whose first frame has not come: the peer may compute, and
+  // the welcome waits there. A hello, which goes out when no frame comes soon, is answered.
+  if (link.state == LinkState::connecting && !link.active) {
+    link.active = true;
+    wait_for_answer(link, services->now());
+  }
   if (watch_process(link, peer)) return CWY_OK;
   return report(err, CWY_ERR_PEER_FAILED, "rank %u: process %u is gone", peer.peer.rank, peer.pid);
 }

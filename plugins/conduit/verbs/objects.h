@@ -15,6 +15,7 @@
 #include "../common/descriptor.h"
 #include "../fabric/engine.h"
 #include "device.h"
+#include "greeter.h"
 #include "options.h"
 #include "wire.h"
 
@@ -59,6 +60,7 @@ struct Network : fabric::CoreTypes {
   static void list_devices(const Options&, cwyc_device_fn, void* arg);
   static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
   static cwy_status open_endpoint(Endpoint&, cwy_err*);
+  static void endpoint_opened(Endpoint*);
   static void close_endpoint(Endpoint*);
   static void describe(const Endpoint&, cwyc_ep_attr&);
 
@@ -75,7 +77,7 @@ struct Network : fabric::CoreTypes {
   static ReceiveBuffer* make_buffer(Endpoint*);
   static bool post_receive(Endpoint*, ReceiveBuffer*);
 
-  // ---- link.cpp, connect.cpp, handshake.cpp
+  // ---- link.cpp, handshake.cpp
   static void retired(Link&, const Ticket&);
   static bool withdraw(Link&, Ticket*) { return false; }
   static bool may_be_unread(const Link&) { return false; }
@@ -168,6 +170,7 @@ inline Ticket* ticket_of(uint64_t name) {
 
 struct Link : fabric::Link<Network> {
   bool joined = false;                // the queue pair knows its peer's
+  int refused = 0;                    // errno with which the device did not join it
   uint32_t granted[lane_count] = {};  // what the peer may have under way to us
   uint32_t psn = 0;
   Address to{};             // the peer's endpoint
@@ -218,10 +221,13 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::verbs::Network> {
   // In the order of their making; closed backwards, as members are.
   causeway::verbs::Owned<ibv_comp_channel> channel;
   causeway::verbs::Owned<ibv_cq> cq;
+  causeway::verbs::Owned<ibv_comp_channel> datagram_channel;
+  causeway::verbs::Owned<ibv_cq> datagram_cq;
   causeway::verbs::Owned<ibv_srq> srq;
   causeway::verbs::Owned<ibv_qp> datagram;
   causeway::Descriptor epoll, timer;
   bool timer_set = false;
+  bool sleeps = false;  // since `arm`, as far as is known
 
   std::vector<causeway::verbs::Ticket*> datagrams;  // under way
   uint32_t watched = 0;                             // links with a pidfd
@@ -233,5 +239,7 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::verbs::Network> {
   std::deque<ibv_wc> backlog;  // read while a queue pair was ended
   uint32_t polls = 0;          // since the last look at what is not a completion
   uint64_t next_look = 0, next_probe = 0;
-  uint64_t hellos = 0, probes = 0;  // sent
+  uint64_t hellos = 0, probes = 0;                    // sent
+  std::deque<causeway::verbs::Hello> introductions;   // read and not yet looked at
+  std::unique_ptr<causeway::verbs::Greeter> greeter;  // NULL: each poll reads datagrams
 };

@@ -11,6 +11,9 @@
 
 namespace causeway::verbs {
 
+// First contacts are answered by a thread of the conduit too, or by calls of this rank alone.
+enum class FirstContact : uint32_t { thread, progress };
+
 struct Options : fabric::Options {
   int64_t gid_index = -1;   // -1 chooses
   uint64_t mtu = 0;         // bytes; 0 takes the port's
@@ -22,6 +25,7 @@ struct Options : fabric::Options {
   uint64_t inline_bytes = 0;
   uint64_t ack_timeout_ns = 0;   // 0 follows peer_timeout
   uint64_t peer_timeout_ns = 0;  // 0: no keepalive
+  FirstContact first_contact = FirstContact::thread;
 
   cwy_status read(const cwy_options* opts, cwy_err* err);
 };

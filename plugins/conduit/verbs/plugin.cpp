@@ -50,6 +50,8 @@ CWY_MANIFEST(
     "sixteenth of peer_timeout, at most 0.5 s'}\n"
     "  peer_timeout: {type: time, default: 30s, min: 0, max: 3600s,\n"
     "    help: silence after which an idle peer is asked for a sign of life is a quarter of this}\n"
+    "  first_contact: {type: enum, choices: [thread, progress], default: thread,\n"
+    "    help: 'a thread answers first contacts while the program computes, or calls alone do'}\n"
     "  connect_timeout: {type: time, default: 30s, min: 1ms, max: 3600s,\n"
     "    help: a log line tells of a peer that has not answered for so long}\n");
 
@@ -69,6 +71,7 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   r.size("inline", inline_bytes);
   r.time("ack_timeout", ack_timeout_ns);
   r.time("peer_timeout", peer_timeout_ns);
+  r.choice("first_contact", {"thread", "progress"}, first_contact);
   if (r.status() != CWY_OK) return r.status();
   mtu = largest == "auto" ? 0 : std::strtoull(largest.c_str(), nullptr, 10);
   return CWY_OK;

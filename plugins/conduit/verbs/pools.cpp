@@ -6,7 +6,6 @@
 namespace causeway::verbs {
 namespace {
 
-constexpr size_t route_header = 40;  // before every datagram
 constexpr uint32_t least_window = 2;
 
 }  // namespace

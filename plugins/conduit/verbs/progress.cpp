@@ -11,19 +11,13 @@ namespace {
 
 // Polls between two looks at the clock, and with it at all that no completion announces.
 constexpr uint32_t polls_idle = 64, polls_busy = 1024;
-constexpr size_t route_header = 40;
 
 uint32_t on_receive(cwyc_ep* ep, const ibv_wc& wc, uint32_t lane) {
   ReceiveBuffer* buffer = buffer_of(wc.wr_id);
-  if (wc.status != IBV_WC_SUCCESS) {
-    if (!buffer->datagram) repost(ep, buffer);  // flushed with its queue pair
-    return 0;
-  }
-  if (!buffer->datagram) return on_frame(ep, buffer, buffer->data, wc.byte_len, lane, wc.qp_num);
-  if (wc.byte_len > route_header)
-    on_datagram(ep, buffer->data + route_header, wc.byte_len - route_header);
-  repost(ep, buffer);
-  return 1;
+  if (wc.status == IBV_WC_SUCCESS)
+    return on_frame(ep, buffer, buffer->data, wc.byte_len, lane, wc.qp_num);
+  repost(ep, buffer);  // flushed with its queue pair
+  return 0;
 }
 
 uint32_t on_completion(cwyc_ep* ep, const ibv_wc& wc, uint32_t lane) {
@@ -77,15 +71,21 @@ void set_timer(const cwyc_ep* ep, uint64_t ns) {
   timerfd_settime(ep->timer.get(), 0, &when, nullptr);
 }
 
-void take_events(const cwyc_ep* ep) {
-  ibv_cq* cq = nullptr;
+}  // namespace
+
+void take_events(ibv_comp_channel* channel, ibv_cq* cq) {
+  ibv_cq* told = nullptr;
   void* context = nullptr;
   unsigned events = 0;
-  while (ibv_get_cq_event(ep->channel.get(), &cq, &context) == 0) ++events;
-  if (events != 0) ibv_ack_cq_events(ep->cq.get(), events);
+  while (ibv_get_cq_event(channel, &told, &context) == 0) ++events;
+  if (events != 0) ibv_ack_cq_events(cq, events);
 }
 
-}  // namespace
+void wake_sleeper(cwyc_ep* ep) {
+  ep->sleeps = false;
+  set_timer(ep, 1);
+  ep->timer_set = true;
+}
 
 uint32_t stash_completions(cwyc_ep* ep) {
   uint32_t read = 0;
@@ -109,10 +109,14 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
     const ibv_wc wc = ep->batch[ep->batch_head++];
     events += on_completion(ep, wc, lane);
   }
-  if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
+  if (__builtin_expect(!ep->todo.empty() || ep->greeter == nullptr, 0)) {
+    events += take_datagrams(ep);
+    if (!ep->todo.empty()) events += push_todo(ep);
+  }
   if (__builtin_expect(ep->posted < ep->wanted, 0)) post_wanted(ep);
   if (++ep->polls >= (events == 0 ? polls_idle : polls_busy)) {
     ep->polls = 0;
+    events += take_datagrams(ep);
     events += look_around(ep);
   }
   return events;
@@ -134,9 +138,16 @@ cwy_status Conduit::arm(cwyc_ep* ep) {
   const uint64_t now = ep->todo.empty() ? 0 : services->now();
   const uint64_t due = ep->todo.empty() ? UINT64_MAX : next_due(ep, now);
   if (due == 0) return CWY_RETRY;
-  take_events(ep);
-  if (ibv_req_notify_cq(ep->cq.get(), 0) != 0) return CWY_RETRY;
+  take_events(ep->channel.get(), ep->cq.get());
+  take_events(ep->datagram_channel.get(), ep->datagram_cq.get());
+  if (ibv_req_notify_cq(ep->datagram_cq.get(), 0) != 0 || ibv_req_notify_cq(ep->cq.get(), 0) != 0)
+    return CWY_RETRY;
   if (refill(ep)) return CWY_RETRY;
+  if (!collect_datagrams(ep) || !ep->introductions.empty()) {
+    ep->polls = polls_busy;  // the next poll takes them
+    return CWY_RETRY;
+  }
+  ep->sleeps = true;
   if (due != UINT64_MAX) {
     set_timer(ep, due - now);
     ep->timer_set = true;

@@ -164,7 +164,7 @@ int make_datagram(cwyc_ep* ep) {
   const cwyc_domain& d = *ep->domain;
   const uint32_t receives = datagram_receives(ep);
   ibv_qp_init_attr attr{};
-  attr.send_cq = attr.recv_cq = ep->cq.get();
+  attr.send_cq = attr.recv_cq = ep->datagram_cq.get();
   attr.cap.max_send_wr = datagram_depth;
   attr.cap.max_recv_wr = receives;
   attr.cap.max_send_sge = attr.cap.max_recv_sge = 1;
@@ -193,7 +193,6 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
   Ticket* const ticket = take_both(ep);
   if (ticket == nullptr) return false;
   const Bounce* const bounce = ticket->bounce;
-  ticket->work = Work::datagram;
   ibv_ah_attr path = path_to(*ep->domain, to);
   ticket->ah = ibv_create_ah(ep->domain->pd.get(), &path);
   bool sent = false;
@@ -205,7 +204,9 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
     request.sg_list = &piece;
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
+    // The thread that answers hellos sleeps through everything else.
+    request.send_flags =
+        hello.who.step == step_hello ? IBV_SEND_SIGNALED | IBV_SEND_SOLICITED : IBV_SEND_SIGNALED;
     request.wr.ud.ah = ticket->ah;
     request.wr.ud.remote_qpn = to.qpn;
     request.wr.ud.remote_qkey = datagram_key;
@@ -216,12 +217,17 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
     ep->datagrams.push_back(ticket);
     ++ep->hellos;
   } else {
-    end_datagram(ep, ticket);
+    free_datagram(ep, ticket);
   }
   return sent;
 }
 
 void end_datagram(cwyc_ep* ep, Ticket* ticket) {
+  std::erase(ep->datagrams, ticket);
+  free_datagram(ep, ticket);
+}
+
+void free_datagram(cwyc_ep* ep, Ticket* ticket) {
   if (ticket->ah != nullptr) ibv_destroy_ah(std::exchange(ticket->ah, nullptr));
   give_back_ticket(ep, ticket);
 }

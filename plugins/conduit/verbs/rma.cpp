@@ -115,11 +115,6 @@ cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, 
 }
 
 void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
-  if (ticket->work == Work::datagram) {
-    std::erase(ep->datagrams, ticket);
-    end_datagram(ep, ticket);
-    return;
-  }
   // Of a device that fails, an operation that does is often the first sign.
   if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0)) look_at_device(ep->domain);
   Link* link = ticket->link;

@@ -38,13 +38,16 @@ enum Step : uint16_t { step_hello, step_welcome, step_refuse };
 // a repeated one is answered again and does nothing else.
 struct Hello {
   Introduction who;  // `step` is a Step
-  uint32_t to_link;  // how the receiver names the link; no_link in a hello
+  uint32_t to_link;  // how the receiver names the link; no_link in a first hello
   uint32_t qpn;      // the queue pair of the sender's for this link
   uint32_t psn;
   uint32_t reserved;
   Address from;
 };
 static_assert(sizeof(Hello) == 112);
+
+// Bytes that the adapter writes before each datagram.
+inline constexpr size_t route_header = 40;
 
 struct RkeyBlob {
   uint64_t base;  // the owner's address
