@@ -2,9 +2,9 @@
 //
 // The library believes the user number that a client sends, and waits, with all that it does, for
 // the first message of whatever has connected. Its port is open to every user of the machine. So
-// the launcher accepts in the library's place (gate.cpp defines accept(2) for the process): it
-// takes the connections of the job's own user, as the kernel tells it, once their first message has
-// come whole, and closes those of others unread.
+// the launcher accepts in the library's place (gate.cpp defines accept() and send() of the
+// process): it takes the connections of the job's own user, as the kernel tells it, once their
+// first message has come whole, and closes those of others unread.
 #pragma once
 
 #include <sys/types.h>

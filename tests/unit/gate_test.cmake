@@ -1,0 +1,1 @@
+target_link_libraries(unit_gate_test PRIVATE causeway_launch)
