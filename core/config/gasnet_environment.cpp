@@ -135,13 +135,15 @@ void add_network(Settings& out, const Identity* program) {
   pass_on("GASNET_OFI_DEVICE", "conduits.ofi.device");
   if (program->conduit == "ibv") pass_on("GASNET_IBV_PORTS", "conduits.verbs.device");
   if (program->conduit != "udp") return;
-  // The address that workers offer is a local one here, and libfabric's word for a device.
-  if (value_of("GASNET_OFI_DEVICE") == nullptr) pass_on("GASNET_WORKERIP", "conduits.ofi.device");
+  // The address that workers offer is a local one here, and a word for a device.
+  pass_on("GASNET_WORKERIP", "conduits.eth.device");
   if (const char* depth = value_of("GASNET_NETWORKDEPTH")) {
     // The configuration says what is wrong with text; a wish beyond its bounds means the bound.
     const double wish = seconds_of(depth);
-    add(out, "GASNET_NETWORKDEPTH", "conduits.ofi.options.credits",
-        wish > 0 ? std::to_string(wish > 4096 ? 4096 : static_cast<int>(wish)) : depth);
+    const std::string credits =
+        wish > 0 ? std::to_string(wish > 4096 ? 4096 : static_cast<int>(wish)) : depth;
+    for (const char* key : {"conduits.ofi.options.credits", "conduits.eth.options.credits"})
+      add(out, "GASNET_NETWORKDEPTH", key, credits);
   }
   if (const char* patience = value_of("GASNET_REQUESTTIMEOUT_MAX")) {
     const bool never = std::string(patience) == "0";

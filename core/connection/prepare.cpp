@@ -12,10 +12,12 @@
 namespace causeway {
 namespace {
 
-// Whether the rules that the library brings along lead to the conduit.
+// Whether the rules that the library or the program's identity brings along lead to the conduit.
 bool is_of_default(const ConduitSpec& spec, const Config& config) {
-  const auto is_built_in = [](const PeerRule& r) { return r.where.source == kBuiltInSource; };
-  return std::ranges::all_of(config.peers, is_built_in) && config.uses_conduit(spec.name);
+  const auto comes_along = [](const PeerRule& r) {
+    return r.where.source == kBuiltInSource || r.where.source.starts_with("identity ");
+  };
+  return std::ranges::all_of(config.peers, comes_along) && config.uses_conduit(spec.name);
 }
 
 // `segment.huge_pages`, `segment.numa` and `timeouts.peer` hold for every conduit that has such an

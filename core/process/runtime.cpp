@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <utility>
 
 #include "am/held.h"
@@ -173,10 +174,11 @@ void Runtime::join_job() {
   watch_ = std::make_unique<PluginWatch>(own_config_.timeouts.start_ns, may_catch);
   own_loader_ = std::make_unique<Loader>(own_config_, &services_);
   loader_ = own_loader_.get();
-  own_conduits_ =
-      open_conduits(own_config_, *loader_,
-                    bootstrap_->one_host() ? WhichConduits::used_on_one_host : WhichConduits::used,
-                    {&facts, card.hostname, bootstrap_->job_key(own_config_.timeouts.start_ns)});
+  // GASNET_HOST_DETECT may make several hosts of the launcher's one.
+  const bool one_host = bootstrap_->one_host() && std::getenv("GASNET_HOST_DETECT") == nullptr;
+  own_conduits_ = open_conduits(
+      own_config_, *loader_, one_host ? WhichConduits::used_on_one_host : WhichConduits::used,
+      {&facts, card.hostname, bootstrap_->job_key(own_config_.timeouts.start_ns)});
   conduits_ = &own_conduits_;
   own_collectives_ = std::make_unique<CollectiveTable>(own_config_, *loader_);
   collectives_ = own_collectives_.get();

@@ -166,13 +166,24 @@ for breach in GASNET_SUPERNODE_MAXSIZE=1 'CAUSEWAY_SET=conduits.shm.native=[]' \
   grep -q 'all ranks share memory' "$work/err" || fail "$breach: no line that says why"
 done
 
-# ---- between neighborhoods, over the networks of the identity, here the one that ibv falls back to ----
+# ---- on one host: neighborhoods as asked for, and no network is opened, which costs a start a second and more ----
 for name in c-ofi-par c-ibv-par cxx-ucx-par; do
-  run env GASNET_SUPERNODE_MAXSIZE=2 "$tree/bin/gasnetrun_udp" -n 4 "$work/$name" nbrhd 2 ||
+  run env GASNET_SUPERNODE_MAXSIZE=2 CAUSEWAY_SET=log.level=info "$tree/bin/gasnetrun_udp" -n 4 "$work/$name" nbrhd 2 ||
+    fail "$name fails on one host"
+  good || fail "$name on one host: wrong output"
+  grep -E 'conduit (ofi|ucx|verbs)|provider' "$work/err" && fail "$name opens a network on one host"
+done
+
+# ---- between hosts, over the networks of the identity, here the one that all fall back to ----
+# Two signs are two hosts.
+on_two_hosts='[ "$PMIX_RANK" -lt "$0" ] && sign=hostname || sign=gethostid; GASNET_HOST_DETECT=$sign exec "$@"'
+for name in c-udp-parsync c-ofi-par c-ibv-par cxx-ucx-par; do
+  run env CAUSEWAY_SET=log.level=info "$tree/bin/gasnetrun_udp" -n 4 -- sh -c "$on_two_hosts" 2 "$work/$name" nbrhd 2 ||
     fail "$name fails over its network"
   good || fail "$name over its network: wrong output"
+  grep -q 'eth, by rule network' "$work/err" || fail "$name does not take the conduit for Ethernet"
 done
-run env GASNET_SUPERNODE_MAXSIZE=1 "$tree/bin/gasnetrun_ibv" -n 2 "$work/c-ibv-par" nbrhd 1 || fail "ibv fails"
+run "$tree/bin/gasnetrun_ibv" -n 2 -- sh -c "$on_two_hosts" 1 "$work/c-ibv-par" nbrhd 1 || fail "ibv fails"
 [ "$(grep -c "no conduit 'verbs'" "$work/err")" = 1 ] || fail "ibv does not say once what it falls back from"
 
 # ---- AMs run in an ibv program that does not poll; GASNET_RCV_THREAD turns that off ----
@@ -245,8 +256,7 @@ smp 1 env GASNET_FREEZE_SIGNAL=SIGNONSENSE "$work/c-smp-seq" && fail "GASNET_FRE
 expect "GASNET_FREEZE_SIGNAL='SIGNONSENSE'" "GASNET_FREEZE_SIGNAL is not named"
 
 # What is a host: two signs are two hosts, which then speak over the network.
-run "$tree/bin/gasnetrun_ofi" -n 2 -- sh -c \
-  '[ "$PMIX_RANK" = 0 ] && export GASNET_HOST_DETECT=hostname; exec "$0" hosts 2' "$work/c-ofi-par" ||
+run "$tree/bin/gasnetrun_ofi" -n 2 -- sh -c "$on_two_hosts" 1 "$work/c-ofi-par" hosts 2 ||
   fail "GASNET_HOST_DETECT=hostname is ignored"
 for sign in hostname gethostid conduit; do
   smp 2 env GASNET_HOST_DETECT=$sign "$work/c-smp-seq" hosts 1 || fail "GASNET_HOST_DETECT=$sign: not one host"
@@ -254,7 +264,7 @@ done
 smp 2 env GASNET_HOST_DETECT=guess "$work/c-smp-seq" && fail "GASNET_HOST_DETECT=guess runs"
 expect "GASNET_HOST_DETECT='guess'" "GASNET_HOST_DETECT is not named"
 
-run env GASNET_QUIET=1 GASNET_SUPERNODE_MAXSIZE=1 "$tree/bin/gasnetrun_ibv" -n 2 "$work/c-ibv-par" || fail "ibv fails"
+run env GASNET_QUIET=1 "$tree/bin/gasnetrun_ibv" -n 2 -- sh -c "$on_two_hosts" 1 "$work/c-ibv-par" || fail "ibv fails"
 grep -q "no conduit 'verbs'" "$work/err" && fail "GASNET_QUIET=1 is ignored"
 smp 2 env GASNET_VERBOSEENV=1 GASNET_MAX_SEGSIZE=1MB "$work/c-smp-seq" || fail "GASNET_VERBOSEENV fails"
 expect '^ENV parameter: GASNET_MAX_SEGSIZE = 1MB' "GASNET_VERBOSEENV does not report"

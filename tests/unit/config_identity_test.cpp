@@ -150,11 +150,12 @@ TEST(ConfigIdentity, Networks) {
   EXPECT_EQ(items({{"GASNET_IBV_PORTS", "mlx5_0:1"}}, &ibv),
             Items{"conduits.verbs.device=mlx5_0:1"});
   EXPECT_EQ(items({{"GASNET_IBV_PORTS", "mlx5_0:1"}}, &udp), Items{});
-  EXPECT_EQ(items({{"GASNET_WORKERIP", "10.0.0.7"}}, &udp), Items{"conduits.ofi.device=10.0.0.7"});
+  EXPECT_EQ(items({{"GASNET_WORKERIP", "10.0.0.7"}}, &udp), Items{"conduits.eth.device=10.0.0.7"});
   EXPECT_EQ(items({{"GASNET_WORKERIP", "10.0.0.7"}}, &ofi), Items{});
-  EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "64"}}, &udp), Items{"conduits.ofi.options.credits=64"});
+  EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "64"}}, &udp),
+            (Items{"conduits.ofi.options.credits=64", "conduits.eth.options.credits=64"}));
   EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "1000000"}}, &udp),
-            Items{"conduits.ofi.options.credits=4096"});
+            (Items{"conduits.ofi.options.credits=4096", "conduits.eth.options.credits=4096"}));
   EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "64"}}, &ibv), Items{});
   EXPECT_EQ(items({{"GASNET_REQUESTTIMEOUT_MAX", "30000000"}}, &udp),
             Items{"timeouts.peer=30000000us"});
