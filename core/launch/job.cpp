@@ -185,8 +185,10 @@ void Job::on_report(PmixReport& report) {
   Member& member = members_[report.process];
   switch (report.kind) {
     case PmixReport::Kind::connected:
-      if (!std::exchange(any_connected_, true))
+      if (!std::exchange(any_connected_, true)) {
         for (Member& each : members_) each.ended_at = now_s();
+        if (!undecided_.empty()) return decide();  // of ranks that never connected
+      }
       if (!unmet_.empty()) return end_unmet();
       return check_early_exits();
     case PmixReport::Kind::started:

@@ -17,6 +17,9 @@ constexpr double kBlameDelay = 0.02;
 // How long a rank's message that it has started may be under way: the rank has PMIx's answer before
 // the launcher has the message.
 constexpr double kStartWordTravels = 0.25;
+// How long nobody may have connected before the ranks count as those of a program without the
+// library.
+constexpr double kSlowStart = 2.0;
 constexpr const char* kBeforeStart = " before all ranks had started";
 // Ranks that leave together with a status, as in a collective exit, are given this long.
 constexpr double kTogether = 0.25;
@@ -160,8 +163,9 @@ bool Job::others_go_on(const std::string& line) {
 
 void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
   member.accounted = true;
-  if (!all_met_ && any_connected_) {
-    if (undecided_.empty()) decide_at_ = now_s() + kStartWordTravels;
+  if (!all_met_) {
+    if (undecided_.empty())
+      decide_at_ = now_s() + (any_connected_ ? kStartWordTravels : kSlowStart);
     undecided_.push_back({&member, how, line});
     return;
   }

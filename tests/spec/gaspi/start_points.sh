@@ -51,6 +51,23 @@ for keep in --on-failure=continue "--spares 1"; do
   esac
   echo "$what: gone on"
 done
+# A rank that dies before anybody has connected: one line. Where nobody connects for 2 s, the ranks may be of a program
+# without the library, and the launcher says first that they go on.
+for keep in --on-failure=continue "--spares 1"; do
+  what="dead at once, $keep" began=$(date +%s%N)
+  # shellcheck disable=SC2016,SC2086
+  out=$("$causeway" run -n 4 $keep --timeout $limit -- \
+    sh -c '[ "$PMIX_RANK" = 1 ] && kill -9 $$; exec "$@"' sh "$program" first 2>&1) && fail "not a failure"
+  case $out in
+    *"rank 1"*"before all ranks had started"*) ;;
+    *) fail "the job did not end because of it" ;;
+  esac
+  [ $(($(date +%s%N) - began)) -ge 2000000000 ] && continue
+  case $out in
+    *"go on"* | *"is rank 1"*) fail "the launcher said that the job goes on" ;;
+  esac
+  echo "$what: ended"
+done
 # Where the others need longer than the launcher waits for their word, the job ends because of it.
 well=0
 for launch in 1 2 3 4 5 6; do
