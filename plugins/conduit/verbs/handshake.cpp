@@ -2,7 +2,6 @@
 // itself. Datagrams get lost; the side that asks repeats its hello until it is answered, and both
 // sides take a repeated one for what it is. Two sides that ask at once share one link: each hello
 // says everything a welcome says.
-#include <cerrno>
 #include <cstring>
 
 #include "../../common/plugin_error.h"
@@ -44,11 +43,10 @@ int adopt(Link& link, const Hello& hello) {
   return link.refused = join(link, hello);
 }
 
-// The link of this side that a hello is about; NULL: there is none.
-Link* link_of(cwyc_ep* ep, const Hello& hello) {
-  if (hello.to_link == no_link) return own_attempt(ep, hello.who);
+// The link of this side that an introduction names; NULL: there is none.
+Link* named_link(cwyc_ep* ep, const Hello& hello) {
   Link* const link = find_link(ep, hello.to_link);
-  return link != nullptr && link->nonce == hello.from.nonce && !link->purged ? link : nullptr;
+  return link != nullptr && link->nonce == hello.from.nonce ? link : nullptr;
 }
 
 // A link that the peer asks for. NULL: there is no room for it.
@@ -68,29 +66,39 @@ Link* make_passive(cwyc_ep* ep, const Hello& hello) {
   return nullptr;
 }
 
+// The link of this side that a hello is about, made if need be. NULL: there is no room, or the link
+// that the hello names has gone, to which the sender's end belongs.
+Link* link_for(cwyc_ep* ep, const Hello& hello) {
+  if (hello.to_link == no_link) {
+    Link* const link = own_attempt(ep, hello.who);
+    return link != nullptr ? link : make_passive(ep, hello);
+  }
+  Link* const link = named_link(ep, hello);
+  return link != nullptr && !link->purged ? link : nullptr;
+}
+
 // False: the link is lost, which `progress` tells when it tries the same.
 bool on_hello(cwyc_ep* ep, const Hello& hello, Caller caller) {
-  if (!is_current(ep, hello)) return true;
-  Link* link = link_of(ep, hello);
-  // A hello that names a link here is refused where that has gone: the sender's end belongs to it.
-  if (link == nullptr && hello.to_link == no_link) link = make_passive(ep, hello);
-  if (link != nullptr && (link->lost || link->qp == nullptr)) return true;  // a late repetition
-  if (link != nullptr && link->refused != 0 && caller == Caller::greeter) return true;
-  const int error = link == nullptr ? ENOMEM : adopt(*link, hello);
-  if (error == 0) {
+  Link* const link = link_for(ep, hello);
+  if (link == nullptr) {
+    refuse(ep, hello);
+    return true;
+  }
+  if (link->lost || link->qp == nullptr) return true;  // a late repetition
+  const bool waits = link->refused != 0;               // an earlier hello does, for `progress`
+  if (adopt(*link, hello) == 0) {
     send_hello(*link, step_welcome);
     return true;
   }
-  if (link != nullptr && caller == Caller::greeter) return false;
-  if (link != nullptr) lose_link(*link, strerrordesc_np(error));
+  if (caller == Caller::greeter) return waits;
+  lose_link(*link, strerrordesc_np(link->refused));
   refuse(ep, hello);
   return true;
 }
 
 void on_welcome(cwyc_ep* ep, const Hello& hello) {
-  Link* link = find_link(ep, hello.to_link);
-  if (link == nullptr || link->nonce != hello.from.nonce || link->purged) return;
-  if (link->state != LinkState::connecting) return;
+  Link* const link = named_link(ep, hello);
+  if (link == nullptr || link->purged || link->state != LinkState::connecting) return;
   if (const int error = adopt(*link, hello); error != 0)
     return lose_link(*link, strerrordesc_np(error));
   link->ready_due = true;
@@ -98,8 +106,8 @@ void on_welcome(cwyc_ep* ep, const Hello& hello) {
 }
 
 void on_refusal(cwyc_ep* ep, const Hello& hello) {
-  Link* link = find_link(ep, hello.to_link);
-  if (link != nullptr && link->state == LinkState::connecting && link->nonce == hello.from.nonce)
+  Link* const link = named_link(ep, hello);
+  if (link != nullptr && link->state == LinkState::connecting)
     lose_link(*link, "the peer has no room for another connection");
 }
 
@@ -161,7 +169,8 @@ bool collect_datagrams(cwyc_ep* ep) {
 
 void answer_hellos(cwyc_ep* ep) {
   std::erase_if(ep->introductions, [ep](const Hello& hello) {
-    return hello.who.step == step_hello && on_hello(ep, hello, Caller::greeter);
+    return hello.who.step == step_hello &&
+           (!is_current(ep, hello) || on_hello(ep, hello, Caller::greeter));
   });
 }
 
@@ -172,9 +181,10 @@ uint32_t take_datagrams(cwyc_ep* ep) {
   for (; !ep->introductions.empty(); ++events) {
     const Hello hello = ep->introductions.front();
     ep->introductions.pop_front();
+    if (!is_current(ep, hello)) continue;
     if (hello.who.step == step_hello) on_hello(ep, hello, Caller::progress);
-    if (hello.who.step == step_welcome && is_current(ep, hello)) on_welcome(ep, hello);
-    if (hello.who.step == step_refuse && is_current(ep, hello)) on_refusal(ep, hello);
+    if (hello.who.step == step_welcome) on_welcome(ep, hello);
+    if (hello.who.step == step_refuse) on_refusal(ep, hello);
   }
   return events;
 }
