@@ -33,19 +33,15 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
 
 // The setting of Config::text that `at` lies in or before, behind the keys that it lies under.
 std::string setting_at(const std::string& text, size_t at) {
-  std::vector<size_t> indents;
-  std::vector<std::string> keys;  // one for each of these
+  std::vector<std::pair<size_t, std::string>> keys;  // by indentation, each behind those above it
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t indent = std::min(line.find_first_not_of(" -"), line.size());
-    while (!indents.empty() && indents.back() >= indent) {
-      indents.pop_back();
-      keys.pop_back();
-    }
-    indents.push_back(indent);
-    keys.push_back(line.substr(indent));
-    if (static_cast<size_t>(lines.tellg()) > at && !line.ends_with(':'))
-      return fmt::format("{}", fmt::join(keys, " "));
+    std::string under;  // the keys that the line lies under
+    while (!keys.empty() && keys.back().first >= indent) keys.pop_back();
+    if (!keys.empty()) under = keys.back().second + " ";
+    keys.emplace_back(indent, under + line.substr(indent));
+    if (static_cast<size_t>(lines.tellg()) > at && !line.ends_with(':')) return keys.back().second;
   }
   return "nothing more";
 }
