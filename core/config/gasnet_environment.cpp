@@ -135,7 +135,7 @@ void add_network(Settings& out, const Identity* program) {
   pass_on("GASNET_OFI_DEVICE", "conduits.ofi.device");
   if (program->conduit == "ibv") pass_on("GASNET_IBV_PORTS", "conduits.verbs.device");
   if (program->conduit != "udp") return;
-  // The address that workers offer is a local one here, and a word for a device.
+  // The address that workers offer is a local one here, which `eth` takes for a device.
   pass_on("GASNET_WORKERIP", "conduits.eth.device");
   if (const char* depth = value_of("GASNET_NETWORKDEPTH")) {
     // The configuration says what is wrong with text; a wish beyond its bounds means the bound.

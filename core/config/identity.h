@@ -9,13 +9,16 @@ struct cwy_identity;
 
 namespace causeway {
 
+// How the names of origins begin whose text an identity brings along.
+inline constexpr const char* kIdentitySource = "identity ";
+
 struct Identity {
   std::string conduit, mode;   // "smp", "seq"
   std::string config;          // YAML, a source of the configuration
   std::string preferred;       // the conduit whose absence a line reports, "" for none
   bool shared_memory = false;  // all ranks can map each other's memory, or the job does not start
 
-  std::string label() const { return "identity " + conduit + "-" + mode; }
+  std::string label() const { return kIdentitySource + conduit + "-" + mode; }
 };
 
 // The first record holds for the process. One of another conduit leads to

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/identity.h"
 #include "config/load_config.h"
 #include "loader/check_options.h"
 #include "loader/search.h"
@@ -15,7 +16,7 @@ namespace {
 // Whether the rules that the library or the program's identity brings along lead to the conduit.
 bool is_of_default(const ConduitSpec& spec, const Config& config) {
   const auto comes_along = [](const PeerRule& r) {
-    return r.where.source == kBuiltInSource || r.where.source.starts_with("identity ");
+    return r.where.source == kBuiltInSource || r.where.source.starts_with(kIdentitySource);
   };
   return std::ranges::all_of(config.peers, comes_along) && config.uses_conduit(spec.name);
 }

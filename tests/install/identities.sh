@@ -166,7 +166,7 @@ for breach in GASNET_SUPERNODE_MAXSIZE=1 'CAUSEWAY_SET=conduits.shm.native=[]' \
   grep -q 'all ranks share memory' "$work/err" || fail "$breach: no line that says why"
 done
 
-# ---- on one host: neighborhoods as asked for, and no network is opened, which costs a start a second and more ----
+# ---- on one host: neighborhoods as asked for, and no library of a fabric is opened, which costs a start a second and more ----
 for name in c-ofi-par c-ibv-par cxx-ucx-par; do
   run env GASNET_SUPERNODE_MAXSIZE=2 CAUSEWAY_SET=log.level=info "$tree/bin/gasnetrun_udp" -n 4 "$work/$name" nbrhd 2 ||
     fail "$name fails on one host"
