@@ -107,7 +107,7 @@ void long_ones(Session& session) {
       [&] { gex_Event_Wait(gex_Coll_BroadcastNB(job.tm(), 0, dst, src, kMost, 0)); },
       [&] {
         raw::barrier(job.shared()->barrier, job.size(), share);
-        if (job.rank() != 0) memcpy(dst, sources[0], kMost);
+        memcpy(dst, sources[0], kMost);  // the root's own result is one of them
         raw::barrier(job.shared()->barrier, job.size(), share);
       },
       has_raw);

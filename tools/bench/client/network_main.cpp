@@ -39,15 +39,17 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   return app.parse(argc, argv);
 }
 
-// The pair as the plain side of a sweep; its messages have one size.
+// The pair as the plain side of a sweep; most pairs have messages of one size.
 class PairLoops : public RawLoops {
  public:
   explicit PairLoops(raw::NetworkPair& pair) : pair_(pair) {}
   bool has(const SweepRow& row) const override {
-    return row.op != SweepOp::am || (row.window == 1 && row.bytes <= 8);
+    return row.op != SweepOp::am ||
+           (row.window == 1 && (row.bytes <= kShort || pair_.has_payloads()));
   }
   void first(const SweepRow& row, uint64_t count) override {
-    if (row.op == SweepOp::am) return pair_.trips(count);
+    if (row.op == SweepOp::am)
+      return row.bytes <= kShort ? pair_.trips(count) : pair_.trips_with(row.bytes, count);
     row.op == SweepOp::put ? pair_.put(row.bytes, count, row.window)
                            : pair_.get(row.bytes, count, row.window);
   }
@@ -56,6 +58,7 @@ class PairLoops : public RawLoops {
   }
 
  private:
+  static constexpr size_t kShort = 8;  // arguments alone
   raw::NetworkPair& pair_;
 };
 
@@ -87,6 +90,7 @@ class Network {
   void move_on(Side side);
   void transfer(const char* name, SweepOp op, const Size& size);
   void messages(const char* name, Sides sides);
+  void mediums(const char* name, size_t bytes);
   void round_trips(Side side, uint64_t n);
 
   Session& session_;
@@ -181,6 +185,18 @@ void Network::messages(const char* name, Sides sides) {
       [&](uint64_t n) { round_trips(sides.raw, n); });
 }
 
+void Network::mediums(const char* name, size_t bytes) {
+  const auto ours = [&](uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t before = counters.pongs;
+      gex_AM_RequestMedium1(job_.tm(), job_.peer(), kPingBlock, local_, bytes, GEX_EVENT_NOW, 0, 0);
+      GASNET_BLOCKUNTIL(counters.pongs != before);
+    }
+  };
+  compare(name, {bytes, 1, 4}, {Side::ours, Side::sockets}, ours,
+          [&](uint64_t n) { sockets_->trips_with(bytes, n); });
+}
+
 void Network::measure() {
   transfer("net.put8", SweepOp::put, {8, 1, 4});
   transfer("net.get8", SweepOp::get, {8, 1, 4});
@@ -188,9 +204,11 @@ void Network::measure() {
   if (sockets_ != nullptr) {
     messages("net.am.socket", {Side::ours, Side::sockets});
     messages("net.am.socket.bare", {Side::pair, Side::sockets});
+    mediums("net.am.socket.4KiB", 4 << 10);
   }
   transfer("net.put.4KiB", SweepOp::put, {4 << 10, 1, 4});
   transfer("net.get.4KiB", SweepOp::get, {4 << 10, 1, 4});
+  transfer("net.put.64KiB", SweepOp::put, {64 << 10, 16, 16});
   transfer("net.put.1MiB", SweepOp::put, {1 << 20, 8, 8});
   transfer("net.get.1MiB", SweepOp::get, {1 << 20, 8, 8});
   transfer("net.put.4MiB", SweepOp::put, {4 << 20, 4, 4});
@@ -220,9 +238,10 @@ void measure_all(Job& job, const Wish& wish) {
   const auto words = [&](const std::string& own) { return exchange(job, own); };
   unsigned char* const memory = job.owner_address(job.rank());
   std::memset(memory, 1, 2 * kHalf);
+  const raw::NetworkPairParams params{wish.transport, job.is_first(), memory, kHalf, words};
   std::unique_ptr<raw::SocketPair> sockets;
-  if (wish.sockets) sockets = std::make_unique<raw::SocketPair>(job.is_first(), words);
-  const auto pair = raw::make_network_pair({wish.transport, job.is_first(), memory, kHalf, words});
+  if (wish.sockets) sockets = std::make_unique<raw::SocketPair>(params);
+  const auto pair = raw::make_network_pair(params);
   job.sync();
   if (job.is_first()) print_facts(job.size(), job.cores(), job.pinned());
   if (!wish.sweep.empty()) {

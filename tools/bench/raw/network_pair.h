@@ -34,6 +34,9 @@ class NetworkPair {
   virtual void get(size_t length, uint64_t count, uint32_t window) = 0;
   // `count` messages of kMessageBytes there and back, one at a time.
   virtual void trips(uint64_t count) = 0;
+  // The same with `payload` bytes behind each, of a pair that has_payloads().
+  virtual void trips_with(size_t /*payload*/, uint64_t /*count*/) {}
+  virtual bool has_payloads() const { return false; }
   // The other side meanwhile: moves things on, answers messages.
   virtual void progress() = 0;
 
