@@ -1,5 +1,7 @@
 #include "api/gaspi/transfer.h"
 
+#include <causeway/tools/atomics.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -294,16 +296,21 @@ __attribute__((noinline)) gaspi_return_t keep_looking(gaspi_segment_id_t segment
     poll_once();
     return look_for_note(slots, num, first, found);
   }
-  // Where neighbors store, looks several times between two polls, which cost as much as many looks.
-  constexpr uint32_t kLooks = 64;
+  // Where neighbors store, this loop looks several times between two polls, since a poll costs as
+  // much as some looks. The processor pauses between looks: otherwise it executes many of them
+  // ahead, and throws them away when a neighbor's store takes the line
+  // (tests/perf/results/gaspi.md). A line has eight slots.
+  constexpr uint32_t kLooks = 8;
   const World& world = *causeway::gaspi::world();
   const bool often = world.neighbors_store.load(std::memory_order_relaxed);
-  const uint32_t rounds = often ? std::max(1u, kLooks / num) : 1;
+  const uint32_t rounds = often ? std::max(1u, kLooks / (num / 8 + 1)) : 1;
   Deadline deadline("gaspi_notify_waitsome()", timeout);
   deadline.is_for("one of {} notifications from id {} on, segment {}", num, first, segment);
   return wait_for(deadline, [&] {
-    for (uint32_t i = 0; i < rounds; ++i)
+    for (uint32_t i = 0; i < rounds; ++i) {
+      if (i != 0) gasnett_spinloop_hint();
       if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;
+    }
     // A lost rank may have been the one that was to notify, which nobody here can know.
     return tell_of_loss(world) ? GASPI_ERROR : GASPI_TIMEOUT;
   });
