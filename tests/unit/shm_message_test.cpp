@@ -115,6 +115,85 @@ TEST_P(Memory, EveryArgumentCountAndSizeArrivesOnceInOrder) {
             });
 }
 
+// Catches: a ring that holds less for a receiver that is busy, because the sender had gone back to
+// its start while the receiver kept up; messages lost, doubled or out of order on the ways around
+// what is unread; a negotiation that finds no room where there is some.
+TEST(ShmMessages, ARingIsWholeBehindCalmTraffic) {
+  constexpr size_t ring = 64 << 10;
+  const char* const given = std::getenv("TEST_SEED");
+  const auto seed = given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10))
+                                     : std::random_device{}();
+  std::printf("TEST_SEED=%u\n", seed);
+  with_pair(
+      shm_defaults({{"ring_bytes", std::to_string(ring)}}),
+      [seed](uint32_t rank, Board* board, Endpoint& ep, cwyc_conn* conn) {
+        constexpr int rounds = 80;
+        std::mt19937 random(seed);
+        std::vector<char> payload(ep.attr().am_medium_max);
+        for (char& c : payload) c = static_cast<char>(random());
+        uint64_t sent = 0, taken = 0;
+        ep.handler = [&](Endpoint&, const Message& m) {
+          EXPECT_EQ(m.word, taken) << "seed " << seed;
+          EXPECT_EQ(check_sum(m.payload, m.length, 7),
+                    check_sum(payload.data() + taken % 64, m.length, 7));
+          ++taken;
+        };
+        std::mt19937 ways(seed);
+        // Now and then a negotiated one, or one that is given up first.
+        const auto negotiate = [&](size_t length) -> cwy_status {
+          cwyc_am_slot slot{};
+          slot.head = CWY_HEAD(cwyc_am_slot);
+          const cwy_status status = conn->ops->am_prepare(conn, length, length + 100, 0, 0, &slot);
+          if (status != CWY_OK) return status;
+          std::memset(slot.buffer, 0xff, slot.length);
+          if (ways() % 3 == 0) return conn->ops->am_cancel(conn, &slot), CWY_RETRY;
+          std::memcpy(slot.buffer, payload.data() + sent % 64, length);
+          conn->ops->am_commit(conn, &slot, sent++, nullptr, 0, length);
+          return CWY_OK;
+        };
+        const auto send = [&](size_t length) {
+          const cwy_status status = conn->ops->am_medium(
+              conn, sent, nullptr, 0, payload.data() + sent % 64, nullptr, length, 0, nullptr);
+          sent += status == CWY_OK ? 1 : 0;
+          return status;
+        };
+        for (int round = 0; round < rounds; ++round) {
+          // One at a time, each awaited by way of the board: the receiver keeps up.
+          const size_t most = std::vector<size_t>{200, 3000, 12000}[random() % 3];
+          const uint64_t calm = 1 + random() % 60;
+          for (uint64_t i = 0; i < calm; ++i) {
+            const size_t length = random() % most;
+            if (rank == 0) {
+              const bool negotiated = ways() % 4 == 0;
+              send_hard(ep, [&] { return negotiated ? negotiate(length) : send(length); });
+              EXPECT_TRUE(ep.wait([&] { return board->words[0] == sent; }));
+            } else {
+              EXPECT_TRUE(ep.wait([&] { return taken == sent + 1; }));
+              board->words[0] = ++sent;
+            }
+          }
+          board->barrier(2);
+          // The receiver is busy until nothing more finds room.
+          const size_t piece = 1 + random() % 2000;
+          size_t bytes = 0;
+          if (rank == 0) {
+            while (send(piece) == CWY_OK) bytes += (piece + 16 + 63) / 64 * 64;
+            EXPECT_GT(bytes, ring * 3 / 4 - 2 * most) << "seed " << seed << " round " << round;
+            cwyc_am_slot slot{};
+            slot.head = CWY_HEAD(cwyc_am_slot);
+            EXPECT_EQ(conn->ops->am_prepare(conn, piece, 2 * piece, 0, 0, &slot), CWY_RETRY);
+            board->words[1] = sent;
+          }
+          board->barrier(2);
+          if (rank == 1) {
+            sent = board->words[1];
+            EXPECT_TRUE(ep.wait([&] { return taken == sent; }));
+          }
+          board->barrier(2);
+        }
+      });
+}
+
 // Catches: deadlock or loss when both sides send requests and answer each with a reply while every
 // ring is full; a request delivered inside another request's handler.
 TEST(ShmMessages, RequestsAndRepliesUnderBackPressure) {

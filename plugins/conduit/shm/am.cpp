@@ -70,19 +70,6 @@ class TxTurn {
   TxLane* lane_;
 };
 
-// There is no room: back-pressure, or is the receiver gone?
-cwy_status why_no_room(Connection& c, TxLane& lane) {
-  lane.retries.add(1);
-  if (lane.broken) {
-    if (!c.failed.exchange(true, std::memory_order_relaxed))
-      conduit::tell_peer_state(c.conn->ep->params, c.conn->peer, CWY_PEER_FAILED,
-                               "its message queue is corrupt: it acknowledges what was never sent");
-    return CWY_ERR_PEER_FAILED;
-  }
-  if (++lane.retry_streak % retries_per_check == 0 && check_peer(c)) return CWY_ERR_PEER_FAILED;
-  return CWY_RETRY;
-}
-
 // A record is written from its end to its beginning: the receiver keeps reading the line of the
 // header, so that line is touched once, last. The compiler must leave that order alone.
 inline void keep_order() {
@@ -124,6 +111,20 @@ inline void put_word(char* record, uint64_t word) {
 inline bool sleeps(const Connection& c) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   return __builtin_expect(c.peer_control->sleeping.load(std::memory_order_relaxed) != 0, 0);
+}
+
+// There is no room: back-pressure, or is the receiver gone?
+cwy_status why_no_room(Connection& c, TxLane& lane) {
+  lane.retries.add(1);
+  if (sleeps(c)) wake_slowly(c);  // for a skip, which no record may have followed
+  if (lane.broken) {
+    if (!c.failed.exchange(true, std::memory_order_relaxed))
+      conduit::tell_peer_state(c.conn->ep->params, c.conn->peer, CWY_PEER_FAILED,
+                               "its message queue is corrupt: it acknowledges what was never sent");
+    return CWY_ERR_PEER_FAILED;
+  }
+  if (++lane.retry_streak % retries_per_check == 0 && check_peer(c)) return CWY_ERR_PEER_FAILED;
+  return CWY_RETRY;
 }
 
 inline void publish(Connection& c, TxLane& lane, size_t size, uint64_t header) {

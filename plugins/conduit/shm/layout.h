@@ -107,7 +107,7 @@ inline char* ring_at(ControlHeader* control, uint32_t slot, uint32_t lane) {
 //   short   header word | core word | args
 //   medium  header word | core word | args, padded to 16 | payload
 //   long    header word | core word | address | 0 | args
-//   skip    header word; the next record stands at the ring's start
+//   skip    header word; the next record stands `length` bytes on, or with 0 at the ring's start
 inline constexpr size_t record_unit = cache_line;
 inline constexpr size_t record_fixed = 16;
 
@@ -128,6 +128,9 @@ constexpr uint64_t pack_header(RecordKind kind, uint32_t nargs, size_t length) {
 constexpr RecordHeader unpack_header(uint64_t word) {
   return {RecordKind(word & 0xff), uint8_t(word >> 8), uint16_t(word >> 16), uint32_t(word >> 32)};
 }
+constexpr bool is_skip(uint64_t word) {
+  return unpack_header(word).kind == RecordKind::skip;
+}
 constexpr size_t args_bytes(uint32_t nargs) {
   return (size_t(nargs) * 4 + 15) & ~size_t(15);
 }
@@ -145,8 +148,9 @@ constexpr size_t medium_bytes(uint32_t nargs, size_t length) {
 // who found the ring full waits less than the core's waiters spin.
 inline constexpr size_t tell_parts = 16;
 
-// A record and the skip before it, which is shorter than the record, always fit an empty ring of
-// which the last part that was read has not been told of yet.
+// A record and the skip that it needs at the ring's end, which is shorter, always fit an empty ring
+// of which the last part that was read has not been told of yet. (A skip before the end is made only
+// where both fit.)
 constexpr size_t medium_max_of(size_t ring_bytes) {
   return (ring_bytes - ring_bytes / tell_parts) / 2 - record_fixed - args_bytes(CWYC_AM_MAX_ARGS);
 }

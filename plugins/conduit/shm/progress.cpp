@@ -11,8 +11,6 @@ namespace {
 constexpr uint32_t poll_all_up_to = 16;
 constexpr uint32_t poll_others = 8;
 
-constexpr uint64_t skip_word = pack_header(RecordKind::skip, 0, 0);
-
 // Holds a receiving lane while its messages are delivered. Also in single-threaded mode: a handler
 // may call progress, and must not be given the next message of the lane it came from.
 class RxTurn {
@@ -110,12 +108,16 @@ inline size_t bytes_if_short(uint64_t word, size_t room) {
 // was rejected.
 __attribute__((noinline)) size_t take_other(cwyc_ep* ep, Receiver& from, RxLane& lane,
                                             cwy_peer sender, char* at, uint64_t word) {
-  if (__builtin_expect(word != skip_word, 1)) return deliver(ep, from, lane, sender, at, word);
-  if (at == lane.base) {  // no sender does that, and we would run in circles for ever
-    reject_babbler(ep, from, "skips the whole ring", unpack_header(word));
+  if (__builtin_expect(!is_skip(word), 1)) return deliver(ep, from, lane, sender, at, word);
+  const RecordHeader h = unpack_header(word);
+  const auto to_end = static_cast<size_t>(lane.end - at);
+  // The whole ring is skipped by no sender: this loop would run in circles for ever.
+  if (h.check != record_check || h.length % record_unit != 0 ||
+      (h.length == 0 ? at == lane.base : h.length >= to_end)) {
+    reject_babbler(ep, from, "skips more than there is", h);
     return 0;
   }
-  return static_cast<size_t>(lane.end - at);
+  return h.length != 0 ? h.length : to_end;
 }
 
 // A look at the next line can cost a transfer between cores, and whoever waited for the message
@@ -157,9 +159,9 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
     } else {
       size = take_other(ep, from, lane, sender, at, word);
       if (size == 0) continue;  // rejected
-      delivered += word != skip_word;
+      delivered += !is_skip(word);
     }
-    lane.move_past(at + size, word != skip_word ? at + size : at + record_unit);
+    lane.move_past(at + size, is_skip(word) ? at + record_unit : at + size);
     if (delivered == 1 && leave_next_line(lane)) return 1;
     if (__builtin_expect(
             watch.in_step(delivered, [&](size_t lines) { return lane.has_record_behind(lines); }),

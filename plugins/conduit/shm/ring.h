@@ -16,6 +16,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "../common/count.h"
 #include "../common/relax.h"
 #include "layout.h"
@@ -79,11 +81,15 @@ struct alignas(cache_line) TxLane {
   uint32_t retry_streak = 0;
   char* base = nullptr;
   uint64_t lap = 0;  // position of `base` in this lap
+  // The skip by which this lap began before the ring's end, until the receiver has passed it. The
+  // bytes behind it are free, too: the sender skips over it when it comes to what is unread.
+  char* back = nullptr;
   std::atomic<uint64_t>* head = nullptr;
   Count retries;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
     base = at = stop = ring;
+    back = nullptr;
     end = ring + ring_bytes;
     head = shared_head;
     lap = 0;
@@ -99,6 +105,36 @@ struct alignas(cache_line) TxLane {
   }
   // There is room, and the record does not end where the ring does.
   bool fits_easily(size_t size) const { return size < static_cast<size_t>(stop - at); }
+
+  // Room for records: `here` bytes at `at`, and `there` bytes behind a skip to `to`.
+  struct Room {
+    size_t here, there;
+    char* to;
+    uint64_t used;
+  };
+  Room room() {
+    // Acquire: the receiver has finished with everything before its head.
+    const uint64_t read = head->load(std::memory_order_acquire);
+    if (back != nullptr && read >= lap) back = nullptr;
+    const uint64_t used = lap + static_cast<uint64_t>(at - base) - read;
+    const auto to_end = static_cast<size_t>(end - at);
+    if (back == nullptr) {
+      broken = used > ring_bytes();
+      if (broken) return {};
+      const size_t free = ring_bytes() - static_cast<size_t>(used);
+      return {std::min(free, to_end), free > to_end ? free - to_end : 0, base, used};
+    }
+    // What is unread begins at `oldest` and ends with the skip. No record ends at the ring's end,
+    // where another lap would begin.
+    const uint64_t unread = lap - read;
+    broken = unread > ring_bytes() || end - unread > back;
+    if (broken) return {};
+    if (at > back) return {to_end - record_unit, 0, base, used};
+    const char* const oldest = end - unread;
+    const auto behind = static_cast<size_t>(end - back) - record_unit;
+    return {static_cast<size_t>(oldest - at) - record_unit,
+            behind > record_unit ? behind - record_unit : 0, back + record_unit, used};
+  }
 
   // Makes the record at `at` visible; one that fits_easily() and ends at `next`.
   void publish_inside(char* record, char* next, uint64_t header) {
@@ -121,30 +157,36 @@ struct alignas(cache_line) TxLane {
   }
 
  private:
+  // A sender whose receiver keeps up goes back to the ring's start once it is so many bytes beyond,
+  // so that both cores find the lines in their nearest caches. Such a sender looks twice as often.
+  static constexpr size_t near_bytes = 12 << 10;
+
   char* reserve_slowly(size_t size) {
     if (reserved || base == nullptr) return nullptr;
-    uint64_t position = lap + static_cast<uint64_t>(at - base);
-    // Acquire: the receiver has finished with everything before its head.
-    const uint64_t used = position - head->load(std::memory_order_acquire);
-    if (used > ring_bytes()) {
-      broken = true;
-      return nullptr;
+    const Room r = room();
+    const bool keeps_up = r.used <= near_bytes;
+    // Of what lies in front of `back` a line stays for the skip over it.
+    const bool early =
+        keeps_up && at - base >= std::ptrdiff_t(near_bytes) && size + record_unit <= r.there;
+    size_t here = r.here;
+    if (early || size > here) {
+      if (size > r.there) return nullptr;
+      here = early ? r.there - record_unit : r.there;
+      skip_to(r.to, early);
     }
-    uint64_t room = ring_bytes() - used;
-    const size_t to_end = static_cast<size_t>(end - at);
-    if (size > to_end) {
-      if (to_end + size > room) return nullptr;
-      header_word(at).store(pack_header(RecordKind::skip, 0, 0), std::memory_order_release);
-      at = base;
-      lap += ring_bytes();
-      room -= to_end;
-    } else if (size > room) {
-      return nullptr;
-    }
-    const size_t ahead = static_cast<size_t>(end - at);
-    stop = at + (room < ahead ? room : ahead);
+    stop = at + (keeps_up ? std::min(here, std::max(size, near_bytes / 2)) : here);
     retry_streak = 0;
     return at;
+  }
+
+  void skip_to(char* to, bool early) {
+    const size_t length = to == base ? 0 : static_cast<size_t>(to - at);
+    header_word(at).store(pack_header(RecordKind::skip, 0, length), std::memory_order_release);
+    if (to == base) {
+      lap += ring_bytes();
+      back = early ? at : nullptr;
+    }
+    at = to;
   }
 };
 
