@@ -100,6 +100,15 @@ make_hosts() {
   printf '# two hosts of two ranks each\n%s slots=2\n\n%s slots=2\n' $host_a $host_b >"$work/hosts"
 }
 
+# A second cable beside cwy0: cwy1, 10.78.0.1 on the first host and 10.78.0.2 on the second.
+lay_second_cable() {
+  ip link add cwy1 netns $host_a type veth peer name cwy1 netns $host_b || fail "no second cable"
+  ip -n $host_a addr add 10.78.0.1/24 dev cwy1
+  ip -n $host_b addr add 10.78.0.2/24 dev cwy1
+  for host in $host_a $host_b; do ip -n $host link set cwy1 up; done
+  sleep 1  # until the kernel sees the other end
+}
+
 on_a() { ip netns exec $host_a "$@"; }
 
 # run_hosts OPTIONS... -- PROGRAM...: `causeway run` on both hosts, started on the first one.

@@ -12,15 +12,7 @@ for conduit in failover "$over" "$spare"; do need_conduit "$conduit"; done
 faults="delay=0"
 case $case in silent) bad_cable=$6 ;; esac
 make_hosts
-second_b=10.78.0.2
-ip link add cwy1 netns $host_a type veth peer name cwy1 netns $host_b || fail "no second cable"
-for host in $host_a $host_b; do
-  address=10.78.0.1
-  [ $host = $host_a ] || address=$second_b
-  ip -n $host addr add $address/24 dev cwy1
-  ip -n $host link set cwy1 up
-done
-sleep 1  # until the kernel sees the other end
+lay_second_cable
 began=$SECONDS
 run_over() {
   run_hosts --config "$here/failover.yaml" --set "conduits.safe.options={over: $over, spare: other-$spare}" \
@@ -61,7 +53,7 @@ if [ $case = storm ]; then
   echo "passed in $((SECONDS - began)) s"
   exit 0
 fi
-run_over "$program" 8 $second_b &
+run_over "$program" 8 10.78.0.2 &
 job=$!
 sleep 3
 cut_cable
