@@ -119,8 +119,9 @@ void Bench::write_notify() {
     return elapsed;
   };
   ours();  // connections are made
-  const Comparison result = interleave(
-      repetitions(), ours, [&] { return raw_series(count, [&](uint64_t n) { raw_->trips(n); }); });
+  const Comparison result = interleave(repetitions(), ours, [&] {
+    return raw_series(count, [&](uint64_t n) { raw_->trips(n, 0); });
+  });
   pair_.report("net.gaspi.write_notify", result.ours, result.raw, name_, "", result.spread);
 }
 

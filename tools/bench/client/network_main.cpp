@@ -48,8 +48,7 @@ class PairLoops : public RawLoops {
            (row.window == 1 && (row.bytes <= kShort || pair_.has_payloads()));
   }
   void first(const SweepRow& row, uint64_t count) override {
-    if (row.op == SweepOp::am)
-      return row.bytes <= kShort ? pair_.trips(count) : pair_.trips_with(row.bytes, count);
+    if (row.op == SweepOp::am) return pair_.trips(count, row.bytes <= kShort ? 0 : row.bytes);
     row.op == SweepOp::put ? pair_.put(row.bytes, count, row.window)
                            : pair_.get(row.bytes, count, row.window);
   }
@@ -89,9 +88,9 @@ class Network {
   double series(Side side, uint64_t turns, Body&& body);
   void move_on(Side side);
   void transfer(const char* name, SweepOp op, const Size& size);
-  void messages(const char* name, Sides sides);
-  void mediums(const char* name, size_t bytes);
-  void round_trips(Side side, uint64_t n);
+  // Messages of so many bytes there and back; of none: short ones.
+  void messages(const char* name, Sides sides, size_t bytes = 0);
+  void round_trips(Side side, uint64_t n, size_t bytes);
 
   Session& session_;
   Job& job_;
@@ -168,33 +167,26 @@ void Network::transfer(const char* name, SweepOp op, const Size& size) {
       [&](uint64_t n) { loops.first(row, n); });
 }
 
-void Network::round_trips(Side side, uint64_t n) {
-  if (side == Side::pair) pair_.trips(n);
-  if (side == Side::sockets) sockets_->trips(n);
+void Network::round_trips(Side side, uint64_t n, size_t bytes) {
+  if (side == Side::pair) pair_.trips(n, bytes);
+  if (side == Side::sockets) sockets_->trips(n, bytes);
   if (side != Side::ours) return;
   for (uint64_t i = 0; i < n; ++i) {
     const uint64_t before = counters.pongs;
-    gex_AM_RequestShort1(job_.tm(), job_.peer(), kPing, 0, static_cast<gex_AM_Arg_t>(i));
+    const auto number = static_cast<gex_AM_Arg_t>(i);
+    if (bytes == 0)
+      gex_AM_RequestShort1(job_.tm(), job_.peer(), kPing, 0, number);
+    else
+      gex_AM_RequestMedium1(job_.tm(), job_.peer(), kPingBlock, local_, bytes, GEX_EVENT_NOW, 0,
+                            number);
     GASNET_BLOCKUNTIL(counters.pongs != before);
   }
 }
 
-void Network::messages(const char* name, Sides sides) {
+void Network::messages(const char* name, Sides sides, size_t bytes) {
   compare(
-      name, {0, 1, 4}, sides, [&](uint64_t n) { round_trips(sides.ours, n); },
-      [&](uint64_t n) { round_trips(sides.raw, n); });
-}
-
-void Network::mediums(const char* name, size_t bytes) {
-  const auto ours = [&](uint64_t n) {
-    for (uint64_t i = 0; i < n; ++i) {
-      const uint64_t before = counters.pongs;
-      gex_AM_RequestMedium1(job_.tm(), job_.peer(), kPingBlock, local_, bytes, GEX_EVENT_NOW, 0, 0);
-      GASNET_BLOCKUNTIL(counters.pongs != before);
-    }
-  };
-  compare(name, {bytes, 1, 4}, {Side::ours, Side::sockets}, ours,
-          [&](uint64_t n) { sockets_->trips_with(bytes, n); });
+      name, {bytes, 1, 4}, sides, [&](uint64_t n) { round_trips(sides.ours, n, bytes); },
+      [&](uint64_t n) { round_trips(sides.raw, n, bytes); });
 }
 
 void Network::measure() {
@@ -204,7 +196,7 @@ void Network::measure() {
   if (sockets_ != nullptr) {
     messages("net.am.socket", {Side::ours, Side::sockets});
     messages("net.am.socket.bare", {Side::pair, Side::sockets});
-    mediums("net.am.socket.4KiB", 4 << 10);
+    messages("net.am.socket.4KiB", {Side::ours, Side::sockets}, 4 << 10);
   }
   transfer("net.put.4KiB", SweepOp::put, {4 << 10, 1, 4});
   transfer("net.get.4KiB", SweepOp::get, {4 << 10, 1, 4});

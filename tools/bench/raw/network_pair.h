@@ -33,9 +33,8 @@ class NetworkPair {
   virtual void put(size_t length, uint64_t count, uint32_t window) = 0;
   virtual void get(size_t length, uint64_t count, uint32_t window) = 0;
   // `count` messages of kMessageBytes there and back, one at a time.
-  virtual void trips(uint64_t count) = 0;
-  // The same with `payload` bytes behind each, of a pair that has_payloads().
-  virtual void trips_with(size_t /*payload*/, uint64_t /*count*/) {}
+  // With `payload` bytes behind each, which is 0 for a pair without has_payloads().
+  virtual void trips(uint64_t count, size_t payload) = 0;
   virtual bool has_payloads() const { return false; }
   // The other side meanwhile: moves things on, answers messages.
   virtual void progress() = 0;

@@ -259,7 +259,7 @@ class OfiPair final : public NetworkPair {
   explicit OfiPair(const NetworkPairParams& params);
   void put(size_t length, uint64_t count, uint32_t window) override;
   void get(size_t length, uint64_t count, uint32_t window) override;
-  void trips(uint64_t count) override;
+  void trips(uint64_t count, size_t payload) override;
   void progress() override;
 
  private:
@@ -306,7 +306,7 @@ void OfiPair::get(size_t length, uint64_t count, uint32_t window) {
   batches(length, count, window, [&](size_t at) { parts_.get(at, length); });
 }
 
-void OfiPair::trips(uint64_t count) {
+void OfiPair::trips(uint64_t count, size_t /*payload*/) {
   const char data[kMessageBytes] = {};
   for (uint64_t i = 0; i < count; ++i) {
     parts_.arrived = 0;

@@ -29,7 +29,7 @@ void SocketPair::get(size_t length, uint64_t count, uint32_t window) {
   run(Kind::get, length, count, window);
 }
 
-void SocketPair::trips_with(size_t payload, uint64_t count) {
+void SocketPair::trips(uint64_t count, size_t payload) {
   for (uint64_t i = 0; i < count; ++i) {
     give({Kind::message, static_cast<uint32_t>(payload), 0, {}}, local_, payload);
     await(1);

@@ -15,8 +15,7 @@ class SocketPair : public NetworkPair {
 
   void put(size_t length, uint64_t count, uint32_t window) override;
   void get(size_t length, uint64_t count, uint32_t window) override;
-  void trips(uint64_t count) override { trips_with(0, count); }
-  void trips_with(size_t payload, uint64_t count) override;
+  void trips(uint64_t count, size_t payload) override;
   bool has_payloads() const override { return true; }
   // Answers what has come.
   void progress() override;

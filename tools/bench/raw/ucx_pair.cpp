@@ -27,7 +27,7 @@ class UcxPair final : public NetworkPair {
   ~UcxPair() override;
   void put(size_t length, uint64_t count, uint32_t window) override;
   void get(size_t length, uint64_t count, uint32_t window) override;
-  void trips(uint64_t count) override;
+  void trips(uint64_t count, size_t payload) override;
   void progress() override;
 
  private:
@@ -206,7 +206,7 @@ void UcxPair::send(unsigned id) {
   if (UCS_PTR_IS_PTR(sent)) ucp_request_free(sent);
 }
 
-void UcxPair::trips(uint64_t count) {
+void UcxPair::trips(uint64_t count, size_t /*payload*/) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t before = pongs_;
     send(kPingId);

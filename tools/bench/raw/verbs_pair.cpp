@@ -40,7 +40,7 @@ class VerbsPair final : public NetworkPair {
   void get(size_t length, uint64_t count, uint32_t window) override {
     batches(IBV_WR_RDMA_READ, length, count, window);
   }
-  void trips(uint64_t count) override;
+  void trips(uint64_t count, size_t payload) override;
   void progress() override;
 
  private:
@@ -230,7 +230,7 @@ void VerbsPair::send_message() {
   post(IBV_WR_SEND, 0, kMessageBytes);
 }
 
-void VerbsPair::trips(uint64_t count) {
+void VerbsPair::trips(uint64_t count, size_t /*payload*/) {
   for (uint64_t i = 0; i < count; ++i) {
     arrived_ = 0;
     send_message();
