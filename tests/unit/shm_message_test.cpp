@@ -139,7 +139,7 @@ TEST(ShmMessages, ARingIsWholeBehindCalmTraffic) {
           ++taken;
         };
         std::mt19937 ways(seed);
-        // Now and then a negotiated one, or one that is given up first.
+        // A negotiated message, now and then after one that is given up.
         const auto negotiate = [&](size_t length) -> cwy_status {
           cwyc_am_slot slot{};
           slot.head = CWY_HEAD(cwyc_am_slot);
@@ -158,7 +158,7 @@ TEST(ShmMessages, ARingIsWholeBehindCalmTraffic) {
           return status;
         };
         for (int round = 0; round < rounds; ++round) {
-          // One at a time, each awaited by way of the board: the receiver keeps up.
+          // Messages one at a time, each awaited by way of the board: the receiver keeps up.
           const size_t most = std::vector<size_t>{200, 3000, 12000}[random() % 3];
           const uint64_t calm = 1 + random() % 60;
           for (uint64_t i = 0; i < calm; ++i) {

@@ -124,8 +124,8 @@ struct alignas(cache_line) TxLane {
       const size_t free = ring_bytes() - static_cast<size_t>(used);
       return {std::min(free, to_end), free > to_end ? free - to_end : 0, base, used};
     }
-    // What is unread begins at `oldest` and ends with the skip. No record ends at the ring's end,
-    // where another lap would begin.
+    // Unread bytes lie from `oldest` to the skip. No record ends at the ring's end, where another
+    // lap would begin.
     const uint64_t unread = lap - read;
     broken = unread > ring_bytes() || end - unread > back;
     if (broken) return {};
@@ -165,7 +165,7 @@ struct alignas(cache_line) TxLane {
     if (reserved || base == nullptr) return nullptr;
     const Room r = room();
     const bool keeps_up = r.used <= near_bytes;
-    // Of what lies in front of `back` a line stays for the skip over it.
+    // A line of the room in front of `back` stays for the skip over it.
     const bool early =
         keeps_up && at - base >= std::ptrdiff_t(near_bytes) && size + record_unit <= r.there;
     size_t here = r.here;
