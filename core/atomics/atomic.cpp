@@ -181,7 +181,7 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
     WaiterFor waiter(wait_for(r.call.name, r.peer));
     while (status == CWY_RETRY) {
       if (r.call.flags & GEX_FLAG_IMMEDIATE) {
-        poll_once();
+        poll_for_client();
         return CWY_RETRY;
       }
       waiter.step();

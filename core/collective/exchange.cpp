@@ -14,7 +14,6 @@
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
-#include "progress/poll.h"
 #include "progress/waiter.h"
 
 namespace causeway {
@@ -59,7 +58,8 @@ std::atomic<uint32_t> g_awaited{kNobody};
 
 void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const std::string& text) {
   Peer& peer = team.member(to);
-  while (connect_peer(peer) == CWY_RETRY) poll_once();
+  for (WaiterFor waiter(wait_for("connecting", peer)); connect_peer(peer) == CWY_RETRY;)
+    waiter.step();
   const size_t piece = Connection::of(peer.am.load(std::memory_order_acquire)).attr->am_medium_max;
   size_t at = 0;
   do {

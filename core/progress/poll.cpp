@@ -17,6 +17,7 @@
 #include "progress/blind_nap.h"
 #include "progress/hints.h"
 #include "progress/hooks.h"
+#include "progress/waiter.h"
 #include "thread/thread_state.h"
 
 namespace causeway {
@@ -207,8 +208,7 @@ __attribute__((noinline)) static uint32_t push_hinted() {
   return progress_hooks.push() + g_hook.load(std::memory_order_relaxed)();
 }
 
-uint32_t poll_once() {
-  ThreadState& thread = thread_state();
+[[gnu::always_inline]] static inline uint32_t poll(ThreadState& thread) {
   if (__builtin_expect(thread.polls(), 0)) return 0;
   enter_poll(thread);
   if (__builtin_expect(!client_polled.load(std::memory_order_relaxed), 0) && !thread.internal)
@@ -220,6 +220,21 @@ uint32_t poll_once() {
   if (__builtin_expect(context().attention.load(std::memory_order_relaxed), 0) &&
       !g_ended.load(std::memory_order_relaxed))
     progress_hooks.attend();
+  return events;
+}
+
+uint32_t poll_once() {
+  return poll(thread_state());
+}
+
+uint32_t poll_for_client() {
+  constexpr uint32_t kSome = 16;
+  ThreadState& thread = thread_state();
+  const uint32_t events = poll(thread);
+  if (events != 0)
+    thread.vain_polls = 0;
+  else if (__builtin_expect(++thread.vain_polls % kSome == 0, 0))
+    yield_between_polls(thread.vain_polls);
   return events;
 }
 

@@ -18,6 +18,9 @@ class Endpoint;
 // A pass over every conduit endpoint, pending emulated operations and collectives. Returns how many
 // things happened. From client context only; a nested call does nothing.
 uint32_t poll_once();
+// The same for a client, which may call it in a loop until something has come: lets others have the
+// processor now and then.
+uint32_t poll_for_client();
 
 // Delivers replies only: what a request handler may do while it waits for room to reply. Yields
 // when nothing arrives.

@@ -91,6 +91,13 @@ void set_wait_mode(WaitMode mode) {
   g_mode.store(mode, std::memory_order_relaxed);
 }
 
+// Among ranks that share processors the rank that is waited for may need this one; elsewhere a
+// yield costs as much as some polls, and lets threads and other programs run.
+void yield_between_polls(uint32_t vain_polls) {
+  constexpr uint32_t kAlone = 256;
+  if (!patience().spins_long() || vain_polls % kAlone == 0) ::sched_yield();
+}
+
 bool Waiter::spins_long() {
   return patience().spins_long();
 }

@@ -12,6 +12,10 @@ namespace causeway {
 // Threads that sleep in a wait now: they wake for what arrives, and poll. Relaxed: a hint.
 [[gnu::visibility("hidden")]] inline std::atomic<uint32_t> sleeping_waiters{0};
 
+// For a client that polls in a loop until something has come: called after so many polls in vain,
+// each 16th, lets another thread or process have the processor now and then.
+[[gnu::cold]] void yield_between_polls(uint32_t vain_polls);
+
 // How all waits of the process behave from now on: as the configuration's `waiting:` says, without
 // ever sleeping, or sleeping as soon as there is nothing to do. Any thread.
 enum class WaitMode { configured, spin, block };

@@ -144,7 +144,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
     WaiterFor waiter(wait_for(r.call, r.peer));
     while (status == CWY_RETRY) {
       if (r.flags & kImmediate) {
-        poll_once();
+        poll_for_client();
         return CWY_RETRY;
       }
       waiter.step();

@@ -237,7 +237,7 @@ cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
                       reach_of(call, peer, put ? dst : src), (call.flags & GEX_FLAG_IMMEDIATE) != 0,
                       device && is_in_reach(peer), completion},
                      op);
-  if (status == CWY_RETRY) poll_once();
+  if (status == CWY_RETRY) poll_for_client();
   return status;
 }
 

@@ -1,6 +1,5 @@
 // gasnet_barrier_*: the rules of GASNet-1 3.5 about names and order of calls.
 #include <gasnet.h>
-#include <sched.h>
 
 #include "am/send.h"
 #include "api/export.h"
@@ -21,11 +20,7 @@ struct Barrier {
   bool notified = false;
   int id = 0, flags = 0;
   BarrierName outcome{BarrierName::none, 0};
-  unsigned tries = 0;  // of this phase that found it not done
 } g_barrier;
-
-// More tries in a row than a barrier between ranks with processors of their own takes.
-constexpr unsigned kTriesBeforeYield = 256;
 
 constexpr int kAllFlags = GASNET_BARRIERFLAG_MISMATCH | GASNET_BARRIERFLAG_UNNAMED;
 
@@ -43,7 +38,6 @@ void notify(const char* call, int id, int flags) {
   if (g_barrier.notified)
     fatal(call, "the barrier notified before has not been waited for (gasnet_barrier_wait())");
   g_barrier.notified = true;
-  g_barrier.tries = 0;
   g_barrier.id = id;
   g_barrier.flags = flags;
   begin_named_barrier(team, name_of(id, flags));
@@ -101,10 +95,8 @@ CAUSEWAY_API int gasnet_barrier_try(int id, int flags) {
   constexpr const char* kCall = "gasnet_barrier_try()";
   note_call(kCall, "id, flags", id, flags);
   require_notified(kCall);
-  poll_once();
+  poll_for_client();
   if (named_barrier_done()) return conclude(kCall, id, flags);
-  // A client that does nothing but try keeps the processor from the rank that it waits for.
-  if (++g_barrier.tries > kTriesBeforeYield) ::sched_yield();
   return GASNET_ERR_NOT_READY;
 }
 

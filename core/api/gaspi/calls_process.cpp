@@ -63,7 +63,7 @@ gaspi_return_t entry_state_vec_get_array(gaspi_state_vector_t state_vector) {
     // News are waiting, or a rank may have been replaced: a program may look at nothing else.
     if (runtime().attention.load(std::memory_order_relaxed) ||
         w.corrupt.load(std::memory_order_relaxed) != 0)
-      poll_once();
+      poll_for_client();
     // Before the states are read: what is lost meanwhile may not be among them.
     const uint32_t losses = w.losses.load(std::memory_order_acquire);
     for (uint32_t r = 0; r < w.size; ++r)
@@ -113,7 +113,7 @@ void entry_print_to(gaspi_rank_t rank, const char* text) {
   if (w == nullptr || !rank_exists(*w, rank)) return;
   if (rank == w->rank) return print_line(rank, text);
   post(*w, rank, ControlMessage::print, {}, text);
-  poll_once();
+  poll_for_client();
 }
 
 }  // namespace causeway::gaspi

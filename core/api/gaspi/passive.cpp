@@ -102,7 +102,7 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
   constexpr uint64_t kLook = 50'000;  // ns
   gaspi_return_t result = take(to, room, from);
   for (int polls = 0; result == GASPI_TIMEOUT && polls < 2; ++polls) {
-    poll_once();
+    poll_for_client();
     result = take(to, room, from);
   }
   if (result != GASPI_TIMEOUT || deadline.is_test()) return result;

@@ -22,6 +22,7 @@
 #include "process/progress_thread.h"
 #include "process/report.h"
 #include "process/runtime.h"
+#include "progress/poll.h"
 #include "thread/thread_state.h"
 
 namespace causeway::gaspi {

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "connection/post_once.h"
 #include "object/endpoint.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
 #include "rma/split_ops.h"
 #include "staging/transfer.h"
 #include "thread/tsan_annotations.h"
@@ -293,7 +295,7 @@ __attribute__((noinline)) gaspi_return_t keep_looking(gaspi_segment_id_t segment
                                                       gaspi_notification_id_t* found,
                                                       gaspi_timeout_t timeout) {
   if (timeout == GASPI_TEST) {
-    poll_once();
+    poll_for_client();
     return look_for_note(slots, num, first, found);
   }
   // Where neighbors store, this loop looks several times between two polls, since a poll costs as

@@ -27,7 +27,7 @@ __attribute__((cold, noinline)) int retry(Peer& peer, gex_Flags_t flags, cwy_sta
   WaiterFor waiter(wait_for("gex_AM_Request*()", peer));
   while (status == CWY_RETRY) {
     if (flags & GEX_FLAG_IMMEDIATE) {
-      poll_once();
+      poll_for_client();
       return 1;
     }
     waiter.step();

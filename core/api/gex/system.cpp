@@ -135,7 +135,7 @@ CAUSEWAY_API void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p,
 
 CAUSEWAY_API int gasnet_AMPoll(void) {
   require_client_context("gasnet_AMPoll()");
-  poll_once();
+  poll_for_client();
   return GASNET_OK;
 }
 
