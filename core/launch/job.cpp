@@ -298,7 +298,34 @@ void Job::on_ended(uint32_t process, int wait_status) {
 }
 
 void Job::on_stopped(uint32_t process, bool stopped) {
-  members_[process].stopped = stopped;
+  // A debugger that attaches stops a process for a moment.
+  constexpr double kMoment = 2.0;
+  Member& member = members_[process];
+  member.stopped = stopped;
+  member.tell_stop_at = stopped && member.rank && !suspended_ ? now_s() + kMoment : kNever;
+  tell_stopped_at_ = std::min(tell_stopped_at_, member.tell_stop_at);
+}
+
+// A stopped rank is not lost, and may go on: nothing else shows why the others wait.
+void Job::tell_of_stopped(double now) {
+  std::vector<uint32_t> ranks;
+  std::string name;  // the last one's
+  tell_stopped_at_ = kNever;
+  for (Member& member : members_) {
+    if (!member.stopped || !member.running) continue;
+    if (member.tell_stop_at > now) {
+      tell_stopped_at_ = std::min(tell_stopped_at_, member.tell_stop_at);
+      continue;
+    }
+    member.tell_stop_at = kNever;
+    ranks.push_back(*member.rank);
+    name = fmt::format("rank {} is", name_of(member));
+  }
+  if (ranks.empty() || suspended_) return;
+  std::ranges::sort(ranks);
+  output_->say(
+      fmt::format("causeway run: {} stopped by a signal; the job waits until SIGCONT lets it go on",
+                  ranks.size() > 1 ? ranks_text(ranks) + " are" : name));
 }
 
 double Job::next_deadline() const {
@@ -306,13 +333,14 @@ double Job::next_deadline() const {
   const double first = std::min({output_->deadline(), fence, workforce_->deadline()});
   if (ending_) return std::min({kill_at_, give_up_at_, first});
   return std::min({first, time_limit_, blame_at_, leave_at_, tell_departed_at_, early_at_,
-                   decide_at_, stopped_at_});
+                   decide_at_, stopped_at_, tell_stopped_at_});
 }
 
 void Job::on_timers(double now) {
   if (output_->deadline() <= now) output_->woken();
   workforce_->on_timers(now);
   if (!fences_.empty()) answer_fences(now);
+  if (!ending_ && tell_stopped_at_ <= now) tell_of_stopped(now);
   // In any state: ranks may have ended and hosts not.
   if (!ending_ && time_limit_ <= now) {
     verdict_.set_final(124);

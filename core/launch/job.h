@@ -44,6 +44,7 @@ class Job final : public Keeper, private WorkforceEvents {
     bool leaving = false;    // it has come to its end, and said so
     bool finalized = false;  // it has said goodbye, and its process ends
     bool stopped = false;
+    double tell_stop_at = 0.0;  // when it has been stopped for so long that people are told
     double left_at = 0.0;
     double ended_at = 0.0;  // with status 0, or when the first rank joined PMIx after that
     int wait_status = 0;
@@ -97,6 +98,7 @@ class Job final : public Keeper, private WorkforceEvents {
   std::string with_early_cause(const std::string& line);
   void end_leftovers(double now);
   void look_for_stopped(double now);
+  void tell_of_stopped(double now);
   void begin_end(const std::string& line, const Member* spared = nullptr);
   void end_spares();
   void kill_all();
@@ -140,9 +142,10 @@ class Job final : public Keeper, private WorkforceEvents {
   double time_limit_, kill_at_ = kNever, give_up_at_ = kNever, blame_at_ = kNever;
   double leave_at_ = kNever, tell_departed_at_ = kNever, early_at_ = kNever, decide_at_ = kNever;
   double stopped_at_ = kNever;  // when those that are left, all stopped, are ended
-  std::string blame_;           // what is said when blame_at_ comes
-  double failed_at_ = kNever;   // when the first failed that did; no deadline
-  uint32_t left_last_ = 0;      // the process whose orderly exit armed leave_at_
+  double tell_stopped_at_ = kNever;
+  std::string blame_;          // what is said when blame_at_ comes
+  double failed_at_ = kNever;  // when the first failed that did; no deadline
+  uint32_t left_last_ = 0;     // the process whose orderly exit armed leave_at_
   std::optional<std::pair<uint32_t, int>>
       left_first_;  // process and code, of the first that said one
   int left_status_ = 0;

@@ -209,6 +209,7 @@ void Job::replace(Member& dead) {
   verdict_.made_good();
   spare->rank = dead.rank;
   spare->epoch = dead.epoch + 1;
+  if (spare->stopped) on_stopped(spare->process, true);
   workforce_->retag(spare->process, std::to_string(*spare->rank));
   announce(Announcement::Kind::replacement, *spare, "");
   output_->say(fmt::format("causeway run: spare {} is rank {} now", spare->process - layout_.ranks,

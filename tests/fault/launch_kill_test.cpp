@@ -171,10 +171,13 @@ void PrintTo(const Ending& ending, std::ostream* out) {
   *out << ending.name;
 }
 
+// Longer than a start, and than what passes before people are told of a stop.
+const std::string kLimit = std::to_string(5.0 * kSlowdown);
+
 class WithAStoppedRank : public ::testing::TestWithParam<Ending> {};
 
 // Would catch: a rank that is stopped and hears nothing, so that whoever waits for its end waits
-// for ever, however the job ends.
+// for ever, however the job ends; and a job that waits for it for seconds without a word.
 TEST_P(WithAStoppedRank, TheJobEnds) {
   const Ending& ending = GetParam();
   Words words{"init", "exchange", "together", "say=ready", "@1:kill=19", "@1:sleep=30"};
@@ -189,12 +192,20 @@ TEST_P(WithAStoppedRank, TheJobEnds) {
   const Result result = command.wait(20.0);
   EXPECT_EQ(result.status, ending.status) << result.out << result.err;
   EXPECT_LT(result.seconds, 10.0 * kSlowdown) << result.err;
+  EXPECT_EQ(count(result.err, ") is stopped by a signal; the job waits"),
+            ending.status == 124 ? 1u : 0u)
+      << result.err;
   expect_clean(command);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     However, WithAStoppedRank,
-    ::testing::Values(Ending{"TimeLimit", {"sleep=30"}, {"--timeout", "3"}, 0, 124},
+    ::testing::Values(Ending{"TimeLimit", {"sleep=30"}, {"--timeout", kLimit}, 0, 124},
+                      Ending{"TimeLimitOfARelay",
+                             {"sleep=30"},
+                             {"--hosts", "localhost", "--timeout", kLimit},
+                             0,
+                             124},
                       Ending{"Abort", {"sleep=0.2", "abort=7"}, {}, 0, 7},
                       Ending{"Death", {"sleep=0.2", "kill=9"}, {}, 0, 137},
                       Ending{"Exit", {"leave=0", "exit=0"}, {"--set", "timeouts.exit=200ms"}, 0, 0},
