@@ -3,6 +3,7 @@
 #pragma once
 
 #include <causeway/conduit.h>
+#include <causeway/entry_lock.h>
 
 #include <atomic>
 #include <future>
@@ -16,7 +17,6 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "connection/am_limits.h"
-#include "connection/entry_lock.h"
 #include "connection/taken.h"
 #include "connection/wrapping.h"
 #include "loader/loader.h"

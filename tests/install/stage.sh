@@ -16,7 +16,7 @@ status=0
 complain() { echo "install: $*"; status=1; }
 
 for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
-  include/causeway/plugin.h include/causeway/conduit.h include/causeway/operations.h include/causeway/experimental.h include/causeway/memkind.h \
+  include/causeway/plugin.h include/causeway/conduit.h include/causeway/operations.h include/causeway/experimental.h include/causeway/entry_lock.h include/causeway/memkind.h \
   include/causeway/collective.h include/causeway/direct.h include/causeway/am_calls.h \
   include/causeway/bindings.h share/doc/causeway/gasnet-python.md share/doc/causeway/gasnet-fortran.md \
   lib/libcauseway.so lib/causeway/2/conduit_self.so lib/causeway/2/conduit_shm.so \

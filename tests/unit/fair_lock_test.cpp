@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "../../plugins/conduit/common/gate.h"
-#include "connection/entry_lock.h"
 
 namespace causeway {
 namespace {

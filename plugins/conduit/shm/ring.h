@@ -16,10 +16,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <causeway/entry_lock.h>
+
 #include <algorithm>
 
 #include "../common/count.h"
-#include "../common/relax.h"
 #include "layout.h"
 #include "pace.h"
 
