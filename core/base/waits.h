@@ -2,6 +2,7 @@
 // that hangs can be asked (process/stops.h). Waits that end soon are never entered.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -17,6 +18,10 @@ struct WaitSubject {
   std::string (*what)(const void* arg) = nullptr;
   const void* arg = nullptr;
   uint64_t began_ns = 0;  // when the wait first yielded
+  // Memory that others look at when they have written what is waited for, and clear when they wake
+  // the waiting thread. NULL: messages wake it.
+  const std::atomic<uint32_t>* sleep_word = nullptr;
+  uint64_t limit_ns = UINT64_MAX;  // the waiting call ends then, as now_ns() counts
 };
 
 // The subject of the calling thread's entry; NULL: it has none.

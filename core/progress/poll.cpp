@@ -230,6 +230,7 @@ uint32_t poll_once() {
 uint32_t poll_for_client() {
   constexpr uint32_t kSome = 16;
   ThreadState& thread = thread_state();
+  if (__builtin_expect(thread.polls(), 0)) return 0;
   const uint32_t events = poll(thread);
   if (events != 0)
     thread.vain_polls = 0;

@@ -91,8 +91,8 @@ void set_wait_mode(WaitMode mode) {
   g_mode.store(mode, std::memory_order_relaxed);
 }
 
-// Among ranks that share processors the rank that is waited for may need this one; elsewhere a
-// yield costs as much as some polls, and lets threads and other programs run.
+// The rank that is waited for may need this processor, where ranks share some. Elsewhere a yield
+// costs as much as some polls, and lets threads and other programs run.
 void yield_between_polls(uint32_t vain_polls) {
   constexpr uint32_t kAlone = 256;
   if (!patience().spins_long() || vain_polls % kAlone == 0) ::sched_yield();
@@ -104,6 +104,7 @@ bool Waiter::spins_long() {
 
 void Waiter::forget_idleness() {
   since_ = rested_ = idle_ = 0;
+  sleepy_ = false;
 }
 
 void Waiter::step() {
@@ -149,6 +150,12 @@ void Waiter::rest() {
   if (mode == WaitMode::spin || (mode != WaitMode::block && now - since_ < p.yield_ns)) {
     ::sched_yield();
     rested_ = now_ns();
+    sleepy_ = false;
+    return;
+  }
+  const std::atomic<uint32_t>* const word = named_ ? subject_->sleep_word : nullptr;
+  if (word != nullptr && (sleepy_ = !sleepy_)) {
+    rested_ = 0;  // the caller's looks are no poll that moves bytes
     return;
   }
   tell_stall(since_, now);
@@ -156,7 +163,12 @@ void Waiter::rest() {
   // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
   // what they raised before they could know is looked at.
   const bool announced = progress_hooks.announce_nap();
-  if (!announced || poll_once() == 0) nap(p.nap_after(now - since_), now - since_);
+  // Acquire: what the thread that cleared the word had written is there.
+  if ((!announced || poll_once() == 0) &&
+      (word == nullptr || word->load(std::memory_order_acquire) != 0)) {
+    const uint64_t limit = named_ ? subject_->limit_ns : UINT64_MAX;
+    nap(std::min(p.nap_after(now - since_), limit - std::min(limit, now)), now - since_);
+  }
   if (announced) progress_hooks.end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
   rested_ = now_ns();

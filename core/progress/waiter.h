@@ -12,8 +12,8 @@ namespace causeway {
 // Threads that sleep in a wait now: they wake for what arrives, and poll. Relaxed: a hint.
 [[gnu::visibility("hidden")]] inline std::atomic<uint32_t> sleeping_waiters{0};
 
-// For a client that polls in a loop until something has come: called after so many polls in vain,
-// each 16th, lets another thread or process have the processor now and then.
+// Lets another thread or process have the processor now and then, for a client that polls in a loop
+// of its own: called after each 16th poll in vain in a row.
 [[gnu::cold]] void yield_between_polls(uint32_t vain_polls);
 
 // How all waits of the process behave from now on: as the configuration's `waiting:` says, without
@@ -26,6 +26,9 @@ class Waiter {
   Waiter() = default;
   // Polls; when nothing happened for long enough, yields or sleeps.
   void step();
+  // The next step sleeps. A caller whose subject has a sleep word says so there, and looks once
+  // more.
+  bool is_sleepy() const { return sleepy_; }
   // Something moved that step() did not see: it starts anew.
   void forget_idleness();
   // Is no other rank known to wait for this processor?
@@ -42,9 +45,10 @@ class Waiter {
   void rest();
   void enter(uint64_t now);
 
-  uint32_t idle_ = 0;         // polls in a row without an event
-  bool entered_ = false;      // among the waits that have lasted (base/waits.h)
-  bool napped_ = false;       // the last rest was a nap
+  uint32_t idle_ = 0;     // polls in a row without an event
+  bool entered_ = false;  // among the waits that have lasted (base/waits.h)
+  bool napped_ = false;   // the last rest was a nap
+  bool sleepy_ = false;
   const bool named_ = false;  // not GASNET_BLOCKUNTIL()
   union {
     uint64_t began_ns_ = 0;  // when it first yielded; of a wait without a name

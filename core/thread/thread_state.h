@@ -40,7 +40,7 @@ struct ThreadState {
   Context context = Context::client;  // changed by enter()
   uint32_t hsl_held = 0;              // handler-safe locks held; counted with `checks: full` only
   uint32_t sends = 0;                 // requests sent; every kPollInterval-th one polls
-  uint32_t vain_polls = 0;            // of the client's, in a row
+  uint32_t vain_polls = 0;            // the client's that found nothing, in a row
   OpPool ops;
   ImplicitOps implicit;              // NBI operations outside access regions
   ImplicitOps* nbi = &implicit;      // where NBI operations count now: `implicit` or an open region

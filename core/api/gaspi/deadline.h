@@ -47,7 +47,10 @@ class Deadline {
     what_ = what, numbers_ = {a, b, c};
   }
   WaitSubject subject() const {
-    return {call_, [](const void* arg) { return static_cast<const Deadline*>(arg)->text(); }, this};
+    WaitSubject subject{
+        call_, [](const void* arg) { return static_cast<const Deadline*>(arg)->text(); }, this};
+    if (end_ != 0) subject.limit_ns = end_;
+    return subject;
   }
 
  private:

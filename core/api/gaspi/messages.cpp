@@ -82,6 +82,8 @@ void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
       return take_acknowledgements(args, 1, nargs);
     case Message::refused:
       return request_done(join_halves(args[1], args[2]), false);
+    case Message::wake:
+      return;
   }
 }
 

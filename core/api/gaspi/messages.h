@@ -15,6 +15,7 @@ enum class Message : uint8_t {
   write_note,  // data and its notification
   done,        // the answer to both (acknowledgements.h)
   refused,     // the answer where nothing was stored
+  wake,        // a slot here has been written, and its owner sleeps; arriving is all it has to do
 };
 
 // Arguments of a note and a write_note; acknowledgements may follow. So little data as stands in

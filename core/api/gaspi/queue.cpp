@@ -6,6 +6,7 @@
 #include "api/gaspi/acknowledgements.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/segment.h"
+#include "api/gaspi/stores.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"
 
@@ -208,7 +209,7 @@ cwy_status send_note(World& world, const Note& note, Request* request) {
   const FarSegment& s = *note.segment;
   // Acquire: what the requests before it wrote is there. This one is counted too.
   if (s.notes_direct && request->batch->by_rank[note.rank].load(std::memory_order_acquire) == 1) {
-    store_note(s.mapped_slot(note.id), note.value);
+    store_note(note, s.mapped_slot(note.id));
     return CWY_OK;
   }
   const uint64_t slot = s.slots + note.id * sizeof(uint64_t);

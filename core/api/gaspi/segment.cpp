@@ -7,6 +7,7 @@
 #include "api/gaspi/passive.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/membarrier.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"
@@ -14,7 +15,10 @@
 namespace causeway::gaspi {
 namespace {
 
-constexpr uint64_t kSlot = sizeof(uint64_t);
+// Slots and the sleep word.
+constexpr uint64_t notes_bytes(uint64_t slots) {
+  return sleep_word_offset(slots) + 64;
+}
 
 std::atomic<uint64_t> g_serial{1};  // relaxed: only has to count
 
@@ -71,6 +75,7 @@ void map_memory(const Peer& base, FarSegment& r) {
   if (&notes == &r.notes) map_directly(base, r.notes);
   r.notes_direct = notes.direct;
   r.notes_delta = notes.delta;
+  r.sleep_word = reinterpret_cast<SleepWord*>(r.mapped_slot(0) + sleep_word_offset(r.slot_count));
 }
 
 // Makes the segment usable here, or throws Error and leaves nothing open: its owner may have
@@ -80,6 +85,8 @@ void open_segment(World& world, Peer& peer, FarSegment& r) {
     map_memory(base_peer(peer), r);
     if (r.notes_direct && r.rank != world.rank)
       world.neighbors_store.store(true, std::memory_order_relaxed);
+    // Sleepers' barriers pass through this process from now on.
+    if (r.notes_direct) membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
     const std::lock_guard lock(peer.ep->connect_mutex());
     open_rights(world, peer, r);
   } catch (...) {
@@ -124,7 +131,7 @@ void Segments::require_room(unsigned id) const {
 void Segments::allocate(unsigned id, uint64_t size, bool zero) {
   auto s = std::make_unique<LocalSegment>();
   const uint64_t at = (size + 63) / 64 * 64;
-  s->data.reset(Segment::allocate(world_.client, at + world_.config.notification_num * kSlot));
+  s->data.reset(Segment::allocate(world_.client, at + notes_bytes(world_.config.notification_num)));
   char* const base = static_cast<char*>(s->data->addr());
   // Touching it here also places it near this thread.
   if (zero) std::memset(base, 0, size);
@@ -140,7 +147,7 @@ void Segments::bind(unsigned id, void* memory, uint64_t size, std::shared_ptr<De
   } else {
     s->data.reset(Segment::describe(world_.client, memory, size, 0));
   }
-  s->notes.reset(Segment::allocate(world_.client, world_.config.notification_num * kSlot));
+  s->notes.reset(Segment::allocate(world_.client, notes_bytes(world_.config.notification_num)));
   void* const slots = s->notes->addr();
   publish(id, std::move(s), memory, size, slots);
 }
@@ -153,7 +160,9 @@ void Segments::publish(unsigned id, std::unique_ptr<LocalSegment> s, void* memor
   s->slots = static_cast<uint64_t*>(slots);
   s->slot_count = world_.config.notification_num;
   // A conduit's memory may have been somebody's before.
-  std::memset(s->slots, 0, s->slot_count * kSlot);
+  std::memset(s->slots, 0, notes_bytes(s->slot_count));
+  s->sleep_word =
+      reinterpret_cast<SleepWord*>(static_cast<char*>(slots) + sleep_word_offset(s->slot_count));
   s->serial = g_serial.fetch_add(1, std::memory_order_relaxed);
   s->told.reset(new std::atomic<Told>[world_.size]);
   for (uint32_t r = 0; r < world_.size; ++r) s->told[r].store(Told::nothing);

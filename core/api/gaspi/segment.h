@@ -24,6 +24,19 @@
 
 namespace causeway::gaspi {
 
+// A word behind the slots, in a line of its own: the thread of the owner that sleeps, or is about
+// to, until a slot is written; 0: none. The sleeper stores its id, makes all others pass a barrier,
+// and looks at the slots once more before it sleeps. Who has stored a notification looks at the
+// word, and where it is not 0 clears it and wakes the owner's threads, which set it again before
+// they sleep on. So one of the two sees the other, and notifications pay for no barrier. A sleep
+// may last as long as `waiting.nap` without that barrier of the kernel's, where another thread
+// takes the message that wakes, or where two threads sleep and a third one of the same process
+// notifies.
+using SleepWord = std::atomic<uint32_t>;
+constexpr uint64_t sleep_word_offset(uint64_t slots) {
+  return (slots * sizeof(uint64_t) + 63) / 64 * 64;
+}
+
 enum class Told : uint8_t { nothing, asked, registered, refused };
 
 struct LocalSegment {
@@ -35,6 +48,7 @@ struct LocalSegment {
   uint64_t size = 0;
   uint64_t* slots = nullptr;
   uint32_t slot_count = 0;
+  SleepWord* sleep_word = nullptr;
   uint64_t serial = 0;                        // no other segment of this process had it
   std::unique_ptr<std::atomic<Told>[]> told;  // by rank
 
@@ -56,7 +70,8 @@ struct FarSegment {
   uint32_t slot_count = 0;
   bool direct = false, notes_direct = false;
   intptr_t delta = 0, notes_delta = 0;
-  Publication data, notes;  // `notes` is empty where the slots lie behind the data
+  SleepWord* sleep_word = nullptr;  // as mapped here, with notes_direct
+  Publication data, notes;          // `notes` is empty where the slots lie behind the data
   // Rights of the peer's connections; NULL where the conduit needs none or messages serve.
   cwyc_rkey* put_key = nullptr;
   cwyc_rkey* get_key = nullptr;

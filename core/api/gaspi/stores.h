@@ -61,6 +61,18 @@ inline void fetch_for_answer() {
   t_last_store.slot = 0;
 }
 
+// Wakes threads of the rank that sleep until a slot is written. Best effort: their sleep is
+// bounded.
+[[gnu::cold]] void wake(const Note& note);
+
+inline void store_note(const Note& note, uint64_t slot) {
+  store_note(slot, note.value);
+  // The notification before this look, as far as the compiler goes (SleepWord).
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (__builtin_expect(note.segment->sleep_word->load(std::memory_order_relaxed) != 0, 0))
+    wake(note);
+}
+
 // Carries out a call all of which is stores. False: it is not, and nothing was done.
 inline bool store_at_once(const Piece& p) {
   if (!is_direct(p)) return false;
@@ -74,7 +86,7 @@ inline bool store_at_once(const Piece& p, const Note& note) {
   char* const to = mapped(p);
   const uint64_t slot = note.segment->mapped_slot(note.id);
   copy_bytes(to, address_of(p), p.size);
-  store_note(slot, note.value);
+  store_note(note, slot);
   t_last_store = {to, slot};
   return true;
 }
@@ -83,7 +95,7 @@ inline bool store_at_once(const Piece& p, const Note& note) {
 inline bool store_at_once(const Queue& queue, const Note& note) {
   if (!queue.quiet(note.rank) || !note.segment->notes_direct) return false;
   const uint64_t slot = note.segment->mapped_slot(note.id);
-  store_note(slot, note.value);
+  store_note(note, slot);
   t_last_store = {reinterpret_cast<const void*>(slot), slot};
   return true;
 }

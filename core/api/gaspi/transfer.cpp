@@ -1,6 +1,8 @@
 #include "api/gaspi/transfer.h"
 
 #include <causeway/tools/atomics.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include "am/internal.h"
 #include "api/gaspi/messages.h"
 #include "base/error.h"
+#include "base/membarrier.h"
 #include "connection/post_once.h"
 #include "object/endpoint.h"
 #include "progress/poll.h"
@@ -188,6 +191,21 @@ cwy_status long_note_once(World& w, const Piece& p, const Note& note, Request* r
 
 thread_local constinit LastStore t_last_store = {};
 
+void wake(const Note& note) {
+  World& w = *world();
+  if (!w.may_send(note.rank, note.segment->epoch)) return;
+  // Release: the notification before the word that tells of it.
+  const uint32_t sleeper = note.segment->sleep_word->exchange(0, std::memory_order_acq_rel);
+  if (sleeper == 0) return;
+  // A signal ends the sleep of a thread of this process (Services::wake).
+  if (note.rank == w.rank) {
+    ::tgkill(::getpid(), static_cast<pid_t>(sleeper), SIGURG);
+    return;
+  }
+  const auto word = static_cast<int32_t>(Message::wake);
+  try_send_internal(w.peer(note.rank), Internal::interface, &word, 1, nullptr, 0, false);
+}
+
 gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& deadline) {
   if (store_at_once(p) || p.size == 0) return GASPI_SUCCESS;
   Request* const request =
@@ -288,6 +306,29 @@ inline gaspi_return_t look_for_note(const uint64_t* slots, uint32_t num, uint32_
   return GASPI_TIMEOUT;
 }
 
+// The word that has others wake this thread (SleepWord), for as long as a wait lasts.
+class Announcement {
+ public:
+  explicit Announcement(SleepWord& word) : word_(word) {}
+  // Another sleeper's id stays.
+  ~Announcement() {
+    if (own_ != 0) word_.compare_exchange_strong(own_, 0, std::memory_order_relaxed);
+  }
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+  // Sequentially consistent, and a barrier everywhere, before the last look.
+  void make() {
+    own_ = static_cast<uint32_t>(::gettid());
+    word_.store(own_, std::memory_order_seq_cst);
+    membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+
+ private:
+  SleepWord& word_;
+  uint32_t own_ = 0;
+};
+
 // After a first look.
 __attribute__((noinline)) gaspi_return_t keep_looking(gaspi_segment_id_t segment,
                                                       const uint64_t* slots, uint32_t num,
@@ -308,14 +349,22 @@ __attribute__((noinline)) gaspi_return_t keep_looking(gaspi_segment_id_t segment
   const uint32_t rounds = often ? std::max(1u, kLooks / (num / 8 + 1)) : 1;
   Deadline deadline("gaspi_notify_waitsome()", timeout);
   deadline.is_for("one of {} notifications from id {} on, segment {}", num, first, segment);
-  return wait_for(deadline, [&] {
+  deadline.start();
+  Announcement announcement(*world.segment(segment).sleep_word);
+  WaitSubject subject = deadline.subject();
+  subject.sleep_word = world.segment(segment).sleep_word;
+  WaiterFor waiter(subject);
+  do {
+    waiter.step();
+    if (waiter.is_sleepy()) announcement.make();
     for (uint32_t i = 0; i < rounds; ++i) {
       if (i != 0) gasnett_spinloop_hint();
       if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;
     }
     // A lost rank may have been the one that was to notify, which nobody here can know.
-    return tell_of_loss(world) ? GASPI_ERROR : GASPI_TIMEOUT;
-  });
+    if (tell_of_loss(world)) return GASPI_ERROR;
+  } while (!deadline.expired());
+  return GASPI_TIMEOUT;
 }
 
 }  // namespace
