@@ -1,11 +1,13 @@
 // Regions: the services of causeway/collective.h for memory of one member that others reach.
 #include "collective/team_runs.h"
 
+#include <fmt/core.h>
 #include <sys/uio.h>
 
 #include <cerrno>
-#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/context.h"
 #include "collective/arena.h"
@@ -40,6 +42,26 @@ bool valid(const cwyl_region* region, cwyl_seq seq, uint64_t offset, uint64_t le
          length <= region->token[1] - offset;
 }
 
+// One call of the kernel's. Any thread's id names the memory, which is not seen by the first one's
+// any more when that has ended. ESRCH: all have.
+ssize_t move_bytes(pid_t pid, const iovec& here, const iovec& there, bool is_put) {
+  int failure = ESRCH;
+  const auto with = [&](pid_t thread) {
+    const ssize_t n = is_put ? ::process_vm_writev(thread, &here, 1, &there, 1, 0)
+                             : ::process_vm_readv(thread, &here, 1, &there, 1, 0);
+    failure = n < 0 ? errno : 0;
+    return n;
+  };
+  ssize_t n = with(pid);
+  std::error_code none;
+  std::filesystem::directory_iterator thread;
+  if (failure == ESRCH) thread = {fmt::format("/proc/{}/task", pid), none};
+  for (; failure == ESRCH && thread != std::filesystem::end(thread); thread.increment(none))
+    n = with(std::atoi(thread->path().filename().c_str()));
+  errno = failure;
+  return n;
+}
+
 // A copy by the kernel, complete on return. A copy of no bytes only asks whether the kernel copies,
 // and has no `local`.
 cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, uint64_t length,
@@ -54,16 +76,14 @@ cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, ui
     for (uint64_t moved = 0; moved < length;) {
       const iovec here{static_cast<char*>(local) + moved, length - moved};
       const iovec there{reinterpret_cast<void*>(addr + moved), length - moved};
-      const ssize_t n = is_put ? ::process_vm_writev(pid, &here, 1, &there, 1, 0)
-                               : ::process_vm_readv(pid, &here, 1, &there, 1, 0);
-      // A process whose first thread has ended shows no memory, and lives.
-      if (n < 0 && errno == ESRCH && ::kill(pid, 0) != 0) {
+      const ssize_t n = move_bytes(pid, here, there, is_put);
+      if (n < 0 && errno == ESRCH) {
         context().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed),
                             "its process is gone");
         return CWY_ERR_PEER_FAILED;
       }
       if (n <= 0) {
-        result = 2;  // that memory is not there
+        result = 2;  // no such memory, or the kernel refuses
         break;
       }
       moved += static_cast<uint64_t>(n);

@@ -110,17 +110,21 @@ struct SharedReduce {
 };
 cwy_status shared_reduce(const Run& run, SharedReduce* state);
 
-// shared_broadcast.cpp: every member copies out of the root's memory.
+// shared_broadcast.cpp: every member copies out of the root's memory, and the root helps.
 struct SharedBroadcast {
   uint32_t phase, next;
-  uint32_t staged;          // the root: somebody reads its scratch; a member: it needs pieces
-  uint32_t needy;           // the root: members that do
-  uint32_t reads;           // a member: it takes them out of the root's scratch
-  uint32_t exposed;         // the root's source is a region
-  uint32_t asked, arrived;  // a member, for bytes of the root's that are not mapped here
-  uint32_t laid;            // all lay in the root's scratch before it told anybody
-  uint64_t piece;           // of those that go through a scratch
-  uint64_t done;
+  uint32_t staged;         // the root: somebody reads its scratch; a member: it needs pieces
+  uint32_t needy;          // the root: members that do
+  uint32_t reads;          // a member: it takes them out of the root's scratch
+  uint32_t exposed;        // the root's source is a region
+  uint32_t step, arrived;  // of a stretch that is copied
+  uint32_t own;            // stretches that this member has copied
+  uint32_t taken_back;     // of these, after the root had claimed them
+  uint32_t laid;           // all lay in the root's scratch before it told anybody
+  uint64_t piece;          // of those that go through a scratch
+  uint64_t stretch, claimed;
+  uint64_t probe;  // the first byte of the source
+  void* claims;    // a member: where it claims stretches; `claimed` where the root takes no part
   cwyl_region region, scratch;  // the root's source and scratch
 };
 cwy_status shared_broadcast(const Run& run, SharedBroadcast* state);
