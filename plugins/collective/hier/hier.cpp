@@ -28,11 +28,12 @@ bool together(const cwyl_shape* s, uint32_t most) {
   return s->nbrhd_count == 1 && s->team_size <= most;
 }
 
-int32_t score_flat_barrier(const cwyl_shape* s) {
-  return together(s, kFlatTeam) ? (s->team_size <= 8 ? 40 : 15) : -1;
-}
+// Each step of `base`'s algorithms waits for everybody's turn where members share processors: 16 on
+// two need 0.6 of the time or less for what goes by posts (tests/perf/results/side_by_side.md). 9
+// to 16 members with a processor for each were not measured.
 int32_t score_flat(const cwyl_shape* s) {
-  return together(s, kFlatTeam) && s->bytes <= kFlatBytes ? (s->team_size <= 8 ? 40 : 15) : -1;
+  if (!together(s, kFlatTeam) || s->bytes > kFlatBytes) return -1;
+  return s->team_size <= 8 ? 40 : s->bytes <= kPostAlways ? 30 : 15;
 }
 // All operands lie in the scratch side by side; no more than a quarter of it is counted on.
 int32_t score_flat_reduce(const cwyl_shape* s) {
@@ -69,7 +70,7 @@ constexpr cwyl_candidate candidate(const char* name, uint32_t operation, uint32_
 }
 
 const cwyl_candidate kAll[] = {
-    candidate<Flat, flat_barrier>("flat", CWYL_BARRIER, kFlatTeam, score_flat_barrier),
+    candidate<Flat, flat_barrier>("flat", CWYL_BARRIER, kFlatTeam, score_flat),
     candidate<Flat, flat_broadcast>("flat", CWYL_BROADCAST, kFlatTeam, score_flat),
     candidate<Flat, flat_reduce_all>("flat", CWYL_REDUCE_ALL, kFlatTeam, score_flat_reduce),
     candidate<SharedBroadcast, shared_broadcast>("shared", CWYL_BROADCAST, kSharedTeam,

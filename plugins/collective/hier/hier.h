@@ -88,7 +88,8 @@ constexpr uint64_t kPutAlways = 512;
 
 // flat.cpp: everybody shows everybody; one step, for what is short.
 constexpr uint32_t kFlatTeam = 16;
-constexpr uint64_t kFlatBytes = kPutAlways;  // posts take less
+constexpr uint64_t kFlatBytes = kPutAlways;
+constexpr uint64_t kPostAlways = 120;  // bytes that a post takes (post_max of cwyl_team_info)
 struct Flat {
   uint32_t posted, next;
 };
