@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -19,7 +20,6 @@
 #include "config/embedded.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
-#include "config/own_variables.h"
 #include "config/peer_rules.h"
 #include "config/schema.h"
 #include "config/set_text.h"
@@ -169,6 +169,24 @@ void warn_once(const std::vector<Problem>& warnings, const Config& config, bool 
   for (const Problem& warning : warnings)
     if ((launches || !is_said_elsewhere(warning)) && said.insert(warning.str()).second)
       log_warn("{}", warning.str());
+}
+
+// Variables of the environment that begin with CAUSEWAY_.
+constexpr std::string_view kPrefix = "CAUSEWAY_";
+constexpr std::ptrdiff_t kForUsers = 4;  // the first of the known: those that may be meant
+// Behind them the launcher's for its ranks, and those by which a user's build may find us.
+constexpr std::string_view kKnown[] = {
+    "CONFIG", "SET", "RANKS",   "ON_DEATH", "JOB",    "SESSION_DIR", "STARTED_RANK", "DIR",
+    "HOME",   "INC", "INCLUDE", "LIB",      "PREFIX", "ROOT",        "VERSION"};
+
+// A warning if nothing reads that variable, with the name that was meant where one is near.
+std::optional<Problem> unknown_variable(const std::string& variable) {
+  if (!variable.starts_with(kPrefix)) return std::nullopt;
+  const std::string name = variable.substr(kPrefix.size());
+  if (std::ranges::find(kKnown, name) != std::end(kKnown)) return std::nullopt;
+  const auto meant = did_you_mean(name, {kKnown, kKnown + kForUsers});
+  const std::string hint = meant ? fmt::format("; did you mean {}{}?", kPrefix, *meant) : "";
+  return Problem{{variable, 0, 0}, "Causeway has no such variable" + hint};
 }
 
 }  // namespace
