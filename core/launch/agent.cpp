@@ -1,6 +1,5 @@
 #include "launch/agent.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launch/feed.h"
 #include "launch/output.h"
-#include "launch/stdin_feed.h"
 #include "launch/watch.h"
 #include "spawn/job_words.h"
 

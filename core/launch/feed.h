@@ -37,4 +37,8 @@ class Feed {
   std::string waiting_;
 };
 
+// Passes the launcher's stdin on to one rank: starts a thread that copies it into `pipe` until end
+// of file, which it passes on, or until nobody reads the pipe. The thread ends with the process.
+void feed_stdin(UniqueFd pipe);
+
 }  // namespace causeway::launch

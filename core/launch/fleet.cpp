@@ -1,9 +1,6 @@
 #include "launch/fleet.h"
 
 #include <fmt/ranges.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,7 +14,6 @@
 #include "launch/clock.h"
 #include "launch/crew.h"
 #include "launch/output.h"
-#include "launch/stdin_feed.h"
 #include "launch/verdict.h"
 #include "spawn/limits.h"
 #include "spawn/pipes.h"
@@ -34,9 +30,7 @@ constexpr size_t kHostDescriptors = 4;  // an agent's three pipes and the connec
 constexpr uint32_t kMostRemarks = 100;
 
 std::string with_article(const std::vector<std::string>& names) {
-  std::string text = names.size() == 1 ? "host " : "hosts ";
-  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return text;
+  return fmt::format("{} {}", names.size() == 1 ? "host" : "hosts", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -169,13 +163,9 @@ void Fleet::on_guest(uint32_t index) {
 // Nothing is started before every host is there: a host that cannot be reached is a mistake to be
 // told at once.
 void Fleet::join(uint32_t host, UniqueFd socket) {
-  const int yes = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   hosts_[host].state = State::joined;
-  std::unique_ptr<Cipher> cipher;
-  if (options_.hosts.encrypt)
-    cipher = std::make_unique<Cipher>(Cipher::Side::launcher, secrets_[host]);
-  hosts_[host].channel = Channel(std::move(socket), std::move(cipher));
+  hosts_[host].channel = Channel(std::move(socket), Cipher::Side::launcher,
+                                 options_.hosts.encrypt ? &secrets_[host] : nullptr);
   hosts_[host].channel.attend(epoll_, kLink | host);
   const bool complete =
       std::ranges::all_of(hosts_, [](const Host& each) { return each.state == State::joined; });

@@ -1,5 +1,6 @@
 #include "launch/handshake.h"
 
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -54,12 +55,8 @@ Key random_key() {
 }
 
 std::string Invitation::pack() const {
-  std::string hex;
-  for (const uint8_t byte : secret) hex += fmt::format("{:02x}", byte);
-  std::string list;
-  for (const std::string& address : addresses) list += (list.empty() ? "" : ",") + address;
-  return fmt::format("{} {} {} {} {:.0f} {:d} {}\n", kLineHead, host, hex, port, limit_s * 1e3,
-                     encrypted, list);
+  return fmt::format("{} {} {:02x} {} {:.0f} {:d} {}\n", kLineHead, host, fmt::join(secret, ""),
+                     port, limit_s * 1e3, encrypted, fmt::join(addresses, ","));
 }
 
 Invitation Invitation::unpack(const std::string& line) {

@@ -16,7 +16,6 @@
 #include "launch/job.h"
 #include "launch/process_tree.h"
 #include "launch/relay.h"
-#include "launch/relay_start.h"
 #include "launch/session_dir.h"
 #include "spawn/caller.h"
 #include "spawn/handover.h"

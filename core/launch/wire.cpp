@@ -1,5 +1,7 @@
 #include "launch/wire.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -20,11 +22,11 @@ std::string_view Unpacker::bytes(size_t size) {
   return taken;
 }
 
-Channel::Channel(UniqueFd socket, std::unique_ptr<Cipher> cipher)
-    : socket_(std::move(socket)),
-      cipher_(std::move(cipher)),
-      heard_at_(now_s()),
-      sent_at_(now_s()) {
+Channel::Channel(UniqueFd socket, Cipher::Side side, const Key* secret)
+    : socket_(std::move(socket)), heard_at_(now_s()), sent_at_(now_s()) {
+  const int yes = 1;
+  ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  if (secret != nullptr) cipher_ = std::make_unique<Cipher>(side, *secret);
   write_out();
 }
 

@@ -141,8 +141,9 @@ struct Frame {
 class Channel {
  public:
   Channel() = default;
-  // `cipher`: all is encrypted.
-  explicit Channel(UniqueFd socket, std::unique_ptr<Cipher> cipher = nullptr);
+  // `secret`: all is encrypted with it.
+  explicit Channel(UniqueFd socket, Cipher::Side side = Cipher::Side::relay,
+                   const Key* secret = nullptr);
 
   // Events of `epoll` that carry `tag` ask for pump().
   void attend(int epoll, uint64_t tag);
