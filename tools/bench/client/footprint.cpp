@@ -61,7 +61,7 @@ void measure_startup(Session& session) {
   Job& job = session.job();
   const std::vector<uint64_t> all = job.gather(static_cast<uint64_t>(job.init_attach_ns()));
   if (!job.is_first()) return;
-  const uint64_t slowest = *std::max_element(all.begin(), all.end());
+  const uint64_t slowest = *std::ranges::max_element(all);
   session.report({"startup.4", static_cast<double>(slowest) / 1e6, std::nullopt, "", ""});
 }
 
@@ -106,8 +106,7 @@ void measure_memory(Session& session) {
   report_peers(session);
   const std::string note = fmt::format("{} ranks", job.size());
   session.report({"memory.median", median(megabytes), std::nullopt, "", note});
-  session.report({"memory.max", *std::max_element(megabytes.begin(), megabytes.end()), std::nullopt,
-                  "", note});
+  session.report({"memory.max", *std::ranges::max_element(megabytes), std::nullopt, "", note});
 }
 
 }  // namespace causeway::bench

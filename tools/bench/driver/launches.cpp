@@ -13,8 +13,8 @@ double ratio_of(const Measured& row) {
 
 // The launches of one figure.
 Measured middle(std::vector<Measured> rows) {
-  std::sort(rows.begin(), rows.end(),
-            [](const Measured& a, const Measured& b) { return ratio_of(a) < ratio_of(b); });
+  std::ranges::sort(rows,
+                    [](const Measured& a, const Measured& b) { return ratio_of(a) < ratio_of(b); });
   Measured out = rows[rows.size() / 2];
   if (rows.size() == 1) return out;
   out.note += fmt::format("{}{:.2f} to {:.2f} in {} launches", out.note.empty() ? "" : "; ",
@@ -30,9 +30,8 @@ Measured middle(std::vector<Measured> rows) {
 std::vector<Measured> middle_launches(const std::vector<Measured>& rows) {
   std::vector<std::vector<Measured>> figures;
   for (const Measured& row : rows) {
-    const auto same = std::find_if(figures.begin(), figures.end(), [&](const auto& figure) {
-      return figure.front().name == row.name;
-    });
+    const auto same = std::ranges::find_if(
+        figures, [&](const auto& figure) { return figure.front().name == row.name; });
     if (same == figures.end())
       figures.push_back({row});
     else

@@ -172,7 +172,7 @@ void Plan::memory() {
 // Instructions per turn of one loop; nullopt after a problem, which is noted.
 std::optional<double> Plan::count(const std::string& what, std::string& path) {
   std::string symbol = "causeway_count_" + what;
-  std::replace(symbol.begin(), symbol.end(), '.', '_');
+  std::ranges::replace(symbol, '.', '_');
   // Symbols are bound at the start, so that a first call does not count the dynamic linker. The
   // compiler may have made a copy of the function with a longer name.
   const Captured captured =
@@ -246,7 +246,7 @@ void Plan::network() {
   // GASPI's figures are a program's of their own, and those of two threads.
   const auto wants_some = [this](bool gaspi) {
     const auto figures = catalogue();
-    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
+    return std::ranges::any_of(figures, [&](const Figure& figure) {
       const std::string_view figure_name = figure.name;
       return figure.launch == Launch::network && wants(figure) &&
              !figure_name.starts_with("net.threads2.") &&
@@ -318,9 +318,8 @@ void Plan::name_missing() {
     if (std::string_view(figure.name).starts_with("net.am.socket") &&
         !is_over_tcp(request_.network))
       continue;
-    const bool found =
-        std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
-                    [&](const Measured& measured) { return measured.name == figure.name; });
+    const bool found = std::ranges::any_of(
+        outcome_.measured, [&](const Measured& measured) { return measured.name == figure.name; });
     if (!found) outcome_.problems.push_back(fmt::format("{} was not measured", figure.name));
   }
 }

@@ -46,8 +46,7 @@ class Plan {
  private:
   bool wants(const Figure& figure) const {
     if (!request_.only.empty())
-      return std::find(request_.only.begin(), request_.only.end(), figure.name) !=
-             request_.only.end();
+      return std::ranges::find(request_.only, figure.name) != request_.only.end();
     const bool device = figure.launch == Launch::memkinds || figure.launch == Launch::staged;
     if (!request_.memkind.empty()) return device;
     if (device) return false;
@@ -60,15 +59,14 @@ class Plan {
   }
   bool wants_any(std::string_view prefix) const {
     const auto figures = catalogue();
-    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
+    return std::ranges::any_of(figures, [&](const Figure& figure) {
       return std::string_view(figure.name).starts_with(prefix) && wants(figure);
     });
   }
   bool wants(Launch launch) const {
     const auto figures = catalogue();
-    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
-      return figure.launch == launch && wants(figure);
-    });
+    return std::ranges::any_of(
+        figures, [&](const Figure& figure) { return figure.launch == launch && wants(figure); });
   }
 
   Captured launch(unsigned ranks, const std::vector<std::string>& command,

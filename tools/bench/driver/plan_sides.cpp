@@ -16,8 +16,7 @@ std::string why_behind(const std::string& row, bool tcp, const std::vector<doubl
   if (!tcp && row.find("MiB") != std::string::npos)
     return "; behind: one copy between the same mappings on either side";
   if (theirs.size() < 2) return "; behind in the only round";
-  if (*std::min_element(ours.begin(), ours.end()) <=
-      *std::max_element(theirs.begin(), theirs.end()))
+  if (*std::ranges::min_element(ours) <= *std::ranges::max_element(theirs))
     return "; behind in the median only: the rounds of both sides overlap";
   return "; behind in every round: the cause is not known";
 }
