@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <utility>
 
 #include "am/arguments.h"
 #include "base/clock.h"

@@ -2,11 +2,9 @@
 #include "object/client.h"
 
 #include <gasnet_tools.h>
-#include <gasnetex.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

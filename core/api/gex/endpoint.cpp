@@ -2,7 +2,6 @@
 #include "object/endpoint.h"
 
 #include <fmt/core.h>
-#include <gasnetex.h>
 
 #include "am/send.h"
 #include "api/export.h"

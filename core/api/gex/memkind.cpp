@@ -1,8 +1,6 @@
 // gex_MK_*: "Memory Kinds" 6.3.
 #include "kinds/memkind.h"
 
-#include <memory>
-
 #include "am/send.h"
 #include "api/export.h"
 #include "api/refuse.h"

@@ -1,11 +1,7 @@
 // gex_Segment_* and the binding of segments to endpoints.
 #include "object/segment.h"
 
-#include <gasnetex.h>
-
 #include <algorithm>
-#include <memory>
-#include <vector>
 
 #include "am/send.h"
 #include "api/export.h"

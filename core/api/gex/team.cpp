@@ -1,8 +1,6 @@
 // gex_TM_*.
 #include "object/team.h"
 
-#include <gasnetex.h>
-
 #include "am/send.h"
 #include "api/export.h"
 #include "base/call_arguments.h"

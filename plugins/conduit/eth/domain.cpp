@@ -50,8 +50,7 @@ cwy_status Network::reaches(const cwyc_domain* domain, const cwyc_peer_desc* pee
   Address address{};
   if (peer->address != nullptr && peer->address_len == sizeof address)
     std::memcpy(&address, peer->address, sizeof address);
-  if (is_here(*domain, *peer, address) || std::any_of(all.begin(), all.end(), leads_away))
-    return CWY_OK;
+  if (is_here(*domain, *peer, address) || std::ranges::any_of(all, leads_away)) return CWY_OK;
   return report(err, CWY_ERR_UNREACHABLE,
                 domain->named ? "the device that is named reaches this host only; name another one"
                               : "this host has no interface but loopback");
@@ -65,7 +64,7 @@ static void leave_outward(const cwyc_domain& domain, Address& to) {
   for (uint32_t n = 0; n < outward; ++n) {
     const Place place = to.places[n];
     const auto is_it = [&](const Interface& i) { return same(i.place, place); };
-    if (std::any_of(domain.interfaces.begin(), domain.interfaces.end(), is_it)) continue;
+    if (std::ranges::any_of(domain.interfaces, is_it)) continue;
     to.prefix[to.count] = to.prefix[n];
     to.places[to.count++] = place;
   }

@@ -1,5 +1,4 @@
 // How connections come about: asked for by one side, introduced by both.
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>

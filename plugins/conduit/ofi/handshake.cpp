@@ -1,6 +1,4 @@
 // How links come up: a connection request with its acceptance, or a hello with its welcome.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 
 #include <algorithm>
 #include <cstdlib>

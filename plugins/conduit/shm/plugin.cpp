@@ -1,6 +1,4 @@
 // The plugin's face: manifest, module table, domains.
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 
