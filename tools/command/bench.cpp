@@ -58,8 +58,7 @@ int run_figures(const BenchOptions& options, const std::string& tool, const std:
   else if (options.json != "-")
     fmt::print("{}", bench::table_text(outcome, earlier, isatty(STDOUT_FILENO) == 1));
   const auto is_new = [&](const auto& measured) { return earlier.count(measured.name) == 0; };
-  if (options.json != "-" && !earlier.empty() &&
-      std::any_of(outcome.measured.begin(), outcome.measured.end(), is_new))
+  if (options.json != "-" && !earlier.empty() && std::ranges::any_of(outcome.measured, is_new))
     fmt::print("'-' in the column 'before': {} does not have the figure\n", options.compare);
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)

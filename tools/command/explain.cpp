@@ -15,8 +15,7 @@
 #include "connection/fallbacks.h"
 #include "connection/job.h"
 #include "connection/selector.h"
-#include "explain_collectives.h"
-#include "explain_memkinds.h"
+#include "explain_parts.h"
 #include "loader/one_line.h"
 #include "spawn/limits.h"
 #include "text.h"
@@ -227,7 +226,7 @@ std::vector<Neighbors> neighbor_classes(const World& world, uint32_t ranks,
     peer.locality = most != 0 && r >= most ? Locality::host : near;
     peer.desc.peer.rank = peer.desc.local_index = r;
     const PeerRule* rule = rule_for(world.config, peer);
-    const auto at = std::find_if(out.begin(), out.end(), [&](const Neighbors& n) {
+    const auto at = std::ranges::find_if(out, [&](const Neighbors& n) {
       return n.rule == rule && n.first.locality == peer.locality;
     });
     if (at == out.end())
@@ -275,7 +274,7 @@ std::vector<MemkindAnswer> memkinds_of(const World& world, const std::vector<Pee
 
 // The job's own peers, that is: the rank on another host is there to be asked about only.
 bool all_reached(const std::vector<PeerClass>& classes) {
-  return std::all_of(classes.begin(), classes.end(), [](const PeerClass& c) {
+  return std::ranges::all_of(classes, [](const PeerClass& c) {
     return c.unreachable.empty() || c.locality == Locality::remote;
   });
 }
@@ -283,8 +282,7 @@ bool all_reached(const std::vector<PeerClass>& classes) {
 // As a program is told by gex_System_QueryNbrhdInfo(), for people.
 std::string neighborhoods_text(const Neighborhoods& all) {
   constexpr size_t most = 8;
-  const bool alone =
-      std::all_of(all.begin(), all.end(), [](const auto& ranks) { return ranks.size() == 1; });
+  const bool alone = std::ranges::all_of(all, [](const auto& ranks) { return ranks.size() == 1; });
   if (alone && all.size() > 1) return "each rank its own";
   std::string out;
   for (size_t i = 0; i < all.size() && i < most; ++i)
@@ -328,7 +326,7 @@ void print_people(const World& world, const ExplainArguments& args, const Neighb
 std::string neighbors_text(const PeerClass& c, const Neighborhoods& all) {
   std::vector<uint32_t> out;
   for (const uint32_t rank : all.front())
-    if (std::binary_search(c.ranks.begin(), c.ranks.end(), rank)) out.push_back(rank);
+    if (std::ranges::binary_search(c.ranks, rank)) out.push_back(rank);
   return RankSet::of(out).str();
 }
 

@@ -1,4 +1,4 @@
-#include "explain_collectives.h"
+#include "explain_parts.h"
 
 #include <gasnet_fwd.h>
 

@@ -1,4 +1,4 @@
-#include "explain_memkinds.h"
+#include "explain_parts.h"
 
 #include <fmt/format.h>
 

@@ -153,8 +153,8 @@ void describe_process(RankView& view, const ProcessStat& stat) {
 
 Traffic<uint64_t> copy(const StatusPage::Counts& from) {
   Traffic<uint64_t> out;
-  std::transform(from.begin(), from.end(), out.of.begin(),
-                 [](const auto& count) { return count.load(std::memory_order_relaxed); });
+  std::ranges::transform(from, out.of.begin(),
+                         [](const auto& count) { return count.load(std::memory_order_relaxed); });
   return out;
 }
 
@@ -181,8 +181,8 @@ void read_waits(RankView& view, const StatusPage& page) {
     WaitEntry::Told wait;
     if (entry.read(wait)) view.waits.push_back(wait);
   }
-  std::sort(view.waits.begin(), view.waits.end(),
-            [](const auto& a, const auto& b) { return a.since_ns < b.since_ns; });
+  std::ranges::sort(view.waits,
+                    [](const auto& a, const auto& b) { return a.since_ns < b.since_ns; });
 }
 
 }  // namespace
@@ -315,8 +315,7 @@ void JobViewer::find_pages() {
 // that has started the program, what a rank has left running.
 static void put_in_order(std::vector<RankView>& ranks) {
   const auto place = [](const RankView& r) { return std::tuple(r.rank, r.outside, r.began_ns); };
-  std::sort(ranks.begin(), ranks.end(),
-            [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  std::ranges::sort(ranks, [&](const auto& a, const auto& b) { return place(a) < place(b); });
   const auto same = [](const auto& a, const auto& b) { return a.rank == b.rank && b.outside; };
   ranks.erase(std::unique(ranks.begin(), ranks.end(), same), ranks.end());
   uint32_t here = 0;  // which a process outside may not know
@@ -342,7 +341,7 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
   }
   std::erase_if(jobs, [&](const auto& job) {
     return !wanted.empty() && job.first != wanted &&
-           std::none_of(job.second.begin(), job.second.end(), [&](const RankView& r) {
+           std::ranges::none_of(job.second, [&](const RankView& r) {
              return std::to_string(r.launcher) == wanted || std::to_string(r.pid) == wanted;
            });
   });

@@ -1,7 +1,7 @@
 // Pieces of JSON for the --json output of the subcommands and the benchmark.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <string_view>
@@ -28,9 +28,7 @@ inline std::string json_text(std::string_view text) {
 
 // "[a,b]" out of parts that are JSON already.
 inline std::string json_array(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ",") + part;
-  return "[" + out + "]";
+  return fmt::format("[{}]", fmt::join(parts, ","));
 }
 
 // The same of what `to_json` makes of each element.

@@ -31,7 +31,7 @@ bool names_no_subcommand(const causeway::Options& app, const Words& words) {
   const std::string& word = words[0];
   const bool option = word.starts_with('-');
   const Words names = option ? Words{"-h", "--help", "--version"} : app.subcommands();
-  if (std::find(names.begin(), names.end(), word) != names.end()) return false;
+  if (std::ranges::find(names, word) != names.end()) return false;
   fmt::print(stderr, "causeway: there is no {} '{}'{}\nRun with --help for more information.\n",
              option ? "option" : "subcommand", word,
              word.size() > 2 ? causeway::meant_hint(word, names) : "");
@@ -62,9 +62,8 @@ std::optional<std::string> meant_option(const std::string& word, const Words& op
   };
   std::optional<std::string> meant;
   for (const auto& [here, theirs] : kElsewhere)
-    if (among(theirs) && std::find(options.begin(), options.end(), here) != options.end())
-      meant = here;
-  const bool runs = std::find(options.begin(), options.end(), "--ranks") != options.end();
+    if (among(theirs) && std::ranges::find(options, here) != options.end()) meant = here;
+  const bool runs = std::ranges::find(options, "--ranks") != options.end();
   if (!meant && runs && among(kNeedless)) return "leave it out: that is always allowed here";
   if (!meant && word.size() > 2) meant = causeway::did_you_mean(word, options);
   if (meant) meant = "did you mean '" + *meant + "'?";

@@ -1,16 +1,60 @@
 // The forms of a map: hosts of equal ways drawn together for people, JSON, SVG and Graphviz.
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
 #include "base/error.h"
-#include "host_list.h"
 #include "map.h"
 #include "svg_matrix.h"
 #include "text.h"
 
 namespace causeway::command {
 namespace {
+
+// Numbers of at least so many digits.
+std::string ranges(std::vector<uint64_t> n, size_t digits) {
+  std::sort(n.begin(), n.end());
+  n.erase(std::unique(n.begin(), n.end()), n.end());
+  std::string out;
+  for (size_t i = 0; i < n.size();) {
+    size_t last = i;
+    while (last + 1 < n.size() && n[last + 1] == n[last] + 1) ++last;
+    out += fmt::format("{}{:0{}}", out.empty() ? "" : ",", n[i], digits);
+    if (last != i) out += fmt::format("-{:0{}}", n[last], digits);
+    i = last + 1;
+  }
+  return n.size() == 1 ? out : "[" + out + "]";
+}
+
+// Names that differ in their last number only are drawn together, as schedulers write them.
+std::string host_list(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());  // padded numbers come first
+  constexpr size_t kMostDigits = 18;      // of a number that fits
+  // The numbers of hosts, by the text before them and their digits; 0: the name has no number.
+  std::map<std::pair<std::string, size_t>, std::vector<uint64_t>> groups;
+  for (const std::string& name : names) {
+    const size_t text = name.find_last_not_of("0123456789") + 1;
+    const size_t length = name.size() - text;
+    if (length == 0 || length > kMostDigits) {
+      groups[{name, 0}];
+      continue;
+    }
+    // "node7" and "node12" are one group; "node07" goes with "node12" too, but not with "node7".
+    const bool padded = name[text] == '0' && length > 1;
+    const std::string prefix = name.substr(0, text);
+    const size_t digits = padded || groups.count({prefix, length}) != 0 ? length : 1;
+    groups[{prefix, digits}].push_back(std::strtoull(name.c_str() + text, nullptr, 10));
+  }
+  std::string out;
+  for (const auto& [name, numbers] : groups)
+    out += (out.empty() ? "" : ", ") + name.first +
+           (name.second == 0 ? "" : ranges(numbers, name.second));
+  return out;
+}
 
 // The hosts to which one set of ways leads.
 using Targets = std::map<Cell, std::vector<size_t>>;
@@ -23,7 +67,7 @@ Targets targets_of(const Map& map, size_t from) {
 }
 
 std::vector<size_t> with(std::vector<size_t> hosts, size_t host) {
-  hosts.insert(std::upper_bound(hosts.begin(), hosts.end(), host), host);
+  hosts.insert(std::ranges::upper_bound(hosts, host), host);
   return hosts;
 }
 
@@ -42,7 +86,7 @@ std::string relation(const Map& map, const std::vector<Targets>& targets, size_t
   const size_t count = map.hosts.size();
   if (to == std::vector<size_t>{from} && count > 1) return kItself;
   if (to.size() == count) return count == 1 ? kItself : "every host";
-  if (std::binary_search(to.begin(), to.end(), from)) return names_of(map, to);
+  if (std::ranges::binary_search(to, from)) return names_of(map, to);
   if (to.size() + 1 == count) return count == 2 ? "the other" : "every other host";
   const std::vector<size_t> all = with(to, from);
   const auto back = targets[to.front()].find(cell);
@@ -51,9 +95,7 @@ std::string relation(const Map& map, const std::vector<Targets>& targets, size_t
 }
 
 std::string cell_text(const Cell& cell) {
-  std::string out;
-  for (const std::string& way : cell) out += (out.empty() ? "" : ", or ") + way;
-  return out;
+  return fmt::format("{}", fmt::join(cell, ", or "));
 }
 
 // Hosts of which the same is to be said: the lines about one of them, and all of them.
@@ -61,8 +103,8 @@ template <typename Said>
 class Groups {
  public:
   void add(Said said, size_t host) {
-    const auto at = std::find_if(groups_.begin(), groups_.end(),
-                                 [&](const auto& group) { return group.first == said; });
+    const auto at =
+        std::ranges::find_if(groups_, [&](const auto& group) { return group.first == said; });
     if (at == groups_.end())
       groups_.push_back({std::move(said), {host}});
     else
@@ -89,9 +131,8 @@ class Colours {
   const char* of(const Cell& cell) {
     const auto [at, fresh] = known_.emplace(cell, known_.size());
     if (fresh) cells_.push_back(&at->first);
-    const bool none = std::any_of(cell.begin(), cell.end(), [](const std::string& way) {
-      return way.rfind("unreachable", 0) == 0;
-    });
+    const bool none = std::ranges::any_of(
+        cell, [](const std::string& way) { return way.rfind("unreachable", 0) == 0; });
     return none ? "#d62728" : kPalette[at->second % std::size(kPalette)];
   }
   const std::vector<const Cell*>& cells() const { return cells_; }

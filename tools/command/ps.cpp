@@ -62,9 +62,8 @@ int ps(const PsArguments& args) {
         "\nPuts and gets to mapped memory are the program's own, uncounted; so are collectives "
         "there.\n");
   const auto outside = [](const RankView& rank) { return rank.outside; };
-  if (std::any_of(jobs.begin(), jobs.end(), [&](const auto& job) {
-        return std::any_of(job.second.begin(), job.second.end(), outside);
-      }))
+  if (std::ranges::any_of(
+          jobs, [&](const auto& job) { return std::ranges::any_of(job.second, outside); }))
     fmt::print(
         "\nOutside the library: the rank has not called it yet, has left it by exec, or runs a "
         "program\nthat does not use it.\n");

@@ -1,7 +1,6 @@
 #include "run_options.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>

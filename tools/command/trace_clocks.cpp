@@ -24,13 +24,13 @@ struct Ways {
 };
 
 // The difference of two clocks: so far ahead at `begin`, and changing by `pace` from there on.
-struct Line {
+struct Drift {
   double ahead = 0, pace = 0, uncertain = 0;
   int64_t begin = 0;
 };
 
 // In the middle of what all messages allow, for one pace. Negative uncertainty: they allow none.
-Line line_of(const Ways& ways, double pace) {
+Drift line_of(const Ways& ways, double pace) {
   const auto least = [&](const std::vector<std::pair<int64_t, int64_t>>& some, double slope) {
     double out = std::numeric_limits<double>::infinity();
     for (const auto& [when, way] : some)
@@ -44,8 +44,8 @@ Line line_of(const Ways& ways, double pace) {
 
 // So that no message arrives before it was sent. One difference for all of the time where that
 // does; else the pace that leaves the most room, which falls off to both of its sides.
-Line fit(const Ways& ways) {
-  if (const Line even = line_of(ways, 0); even.uncertain >= 0) return even;
+Drift fit(const Ways& ways) {
+  if (const Drift even = line_of(ways, 0); even.uncertain >= 0) return even;
   double low = -1e-3, high = 1e-3;  // clocks of computers are far better
   for (int i = 0; i < 100; ++i) {
     const double third = (high - low) / 3;
@@ -83,7 +83,7 @@ std::map<std::pair<size_t, size_t>, Ways> ways_between(const std::vector<Trace>&
 }
 
 // The clock of host `b` out of that of `a`; `forward`: the line is of b over a.
-HostClock through(const HostClock& a, const Line& line, bool forward, const Trace& of_b) {
+HostClock through(const HostClock& a, const Drift& line, bool forward, const Trace& of_b) {
   HostClock out;
   for (const int i : {0, 1}) {
     out.at[i] = static_cast<int64_t>(of_b.header.begin_ns) + i * 1'000'000'000;
@@ -155,7 +155,7 @@ std::vector<Message> match_messages(const std::vector<Trace>& traces) {
 std::vector<HostClock> common_clocks(const std::vector<Trace>& traces,
                                      const std::vector<Message>& messages) {
   const std::vector<size_t> host = host_numbers(traces);
-  std::map<std::pair<size_t, size_t>, Line> lines;
+  std::map<std::pair<size_t, size_t>, Drift> lines;
   for (const auto& [pair, ways] : ways_between(traces, messages, host))
     if (ways.both()) lines.emplace(pair, fit(ways));
   std::map<size_t, const Trace*> a_trace_of;

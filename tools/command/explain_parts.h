@@ -1,5 +1,6 @@
-// The output of `causeway explain --memkind`: per memory kind its devices, and how transfers
-// between them and each sort of peer go.
+// Parts of the output of `causeway explain`. --collectives: which algorithm each collective of
+// teams on one host and on two would run, by size, and the algorithms that a rule can name.
+// --memkind: per memory kind its devices, and how transfers between them and each sort of peer go.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,12 @@
 
 #include "config/config.h"
 #include "loader/loader.h"
+#include "world.h"
 
 namespace causeway::command {
+
+void print_collectives(const World& world, uint32_t ranks);
+std::string collectives_json(const World& world, uint32_t ranks);
 
 // A sort of peer, and the conduit that serves it.
 struct MemkindPeer {
