@@ -9,8 +9,8 @@ namespace {
 
 constexpr int most_events = 32;
 // A link that was heard of last is asked first, and epoll every so many passes; after so many
-// passes in which it had nothing, epoll alone.
-constexpr uint32_t epoll_every = 8, misses_most = 64;
+// passes in which it had nothing, epoll alone. Beside a lone link epoll has no data.
+constexpr uint32_t epoll_every = 8, lone_epoll_every = 64, misses_most = 64;
 // Passes between two looks at the clock, and the time between two at what nobody announces.
 constexpr uint32_t clock_every = 256;
 constexpr uint64_t look_every_ns = 500'000'000;
@@ -133,7 +133,8 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   if (__builtin_expect(!ep->unread.empty(), 0)) events += take_unread(ep, budget, lane);
   ++ep->passes;
   if (events < budget && ep->hot != no_link) events += ask_hot(ep, budget - events, lane);
-  const bool due = ep->hot == no_link || ep->full != 0 || ep->passes % epoll_every == 0;
+  const bool due = ep->hot == no_link || ep->full != 0 ||
+                   ep->passes % (ep->links.size() > 1 ? epoll_every : lone_epoll_every) == 0;
   if (due && events < budget) events += ask_epoll(ep, budget - events, lane);
   if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
   if (__builtin_expect(ep->passes % clock_every == 0, 0)) events += look_around(ep);
