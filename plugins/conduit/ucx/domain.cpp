@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 #include <ucs/debug/debug.h>
+#include <uct/api/uct.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,12 +12,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "../common/adapter_facts.h"
 #include "../common/main_interface.h"
-#include "device.h"
 #include "guard.h"
 #include "services.h"
 
@@ -26,6 +29,66 @@ cwyc_domain::~cwyc_domain() {
 
 namespace causeway::ucx {
 namespace {
+
+std::mutex g_environment;
+
+// A device that UCX's transports find on this host.
+struct Device {
+  std::string transports;  // "tcp", "rc_verbs, ud_verbs"
+  bool network = false;
+};
+
+void add_resources(uct_md_h md, std::map<std::string, Device>& out) {
+  uct_tl_resource_desc_t* resources = nullptr;
+  unsigned count = 0;
+  if (uct_md_query_tl_resources(md, &resources, &count) != UCS_OK) return;
+  for (unsigned i = 0; i < count; ++i) {
+    const uct_tl_resource_desc_t& r = resources[i];
+    if (r.dev_type != UCT_DEVICE_TYPE_NET && r.dev_type != UCT_DEVICE_TYPE_SHM) continue;
+    Device& device = out[r.dev_name];
+    device.network = r.dev_type == UCT_DEVICE_TYPE_NET;
+    if (!device.transports.empty()) device.transports += ", ";
+    device.transports += r.tl_name;
+  }
+  uct_release_tl_resource_list(resources);
+}
+
+void add_component(uct_component_h component, std::map<std::string, Device>& out) {
+  uct_component_attr_t attr{};
+  attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT;
+  if (uct_component_query(component, &attr) != UCS_OK || attr.md_resource_count == 0) return;
+  std::vector<uct_md_resource_desc_t> resources(attr.md_resource_count);
+  attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
+  attr.md_resources = resources.data();
+  if (uct_component_query(component, &attr) != UCS_OK) return;
+  for (const uct_md_resource_desc_t& resource : resources) {
+    uct_md_config_t* config = nullptr;
+    if (uct_md_config_read(component, nullptr, nullptr, &config) != UCS_OK) continue;
+    uct_md_h md = nullptr;
+    if (uct_md_open(component, resource.md_name, config, &md) == UCS_OK) {
+      add_resources(md, out);
+      uct_md_close(md);
+    }
+    uct_config_release(config);
+  }
+}
+
+std::map<std::string, Device> look() {
+  std::map<std::string, Device> out;
+  uct_component_h* components = nullptr;
+  unsigned count = 0;
+  if (uct_query_components(&components, &count) != UCS_OK) return out;
+  for (unsigned i = 0; i < count; ++i) add_component(components[i], out);
+  uct_release_component_list(components);
+  return out;
+}
+
+// By UCX's name of the device: "eth0", "mlx5_0:1", and "memory" for this host's shared memory.
+// Looked for once: UCX opens each of them for that.
+const std::map<std::string, Device>& find_devices() {
+  static const std::map<std::string, Device> found = look();
+  return found;
+}
 
 struct ReleaseConfig {
   void operator()(ucp_config_t* config) const { ucp_config_release(config); }
@@ -278,6 +341,24 @@ void leave_signals_alone() {
 }
 
 }  // namespace
+
+InEnvironment::InEnvironment(const TransportSettings& settings) : alone_(g_environment) {
+  for (const auto& [name, value] : settings) {
+    const std::string variable = "UCX_" + name;
+    const char* const old = std::getenv(variable.c_str());
+    before_.emplace_back(variable, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+    setenv(variable.c_str(), value.c_str(), 1);
+  }
+}
+
+InEnvironment::~InEnvironment() {
+  // Backwards: the first of two settings of one name has seen what was there.
+  for (auto at = before_.rbegin(); at != before_.rend(); ++at)
+    if (at->second)
+      setenv(at->first.c_str(), at->second->c_str(), 1);
+    else
+      unsetenv(at->first.c_str());
+}
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {

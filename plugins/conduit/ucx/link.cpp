@@ -201,7 +201,7 @@ void take_leave(cwyc_ep* ep) {
   for (auto& link : ep->links)
     if (!link->failed) send_farewell(*link);
   progress_until(ep, leave_limit_ns, [ep] {
-    return std::all_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
+    return std::ranges::all_of(ep->links, [](const auto& link) {
       return link->failed || link->answered || !link->notices_failure;
     });
   });
@@ -326,13 +326,12 @@ bool close_links(cwyc_ep* ep) {
       begin_close(*link, true);
   progress_until(ep, close_limit_ns, [&] {
     check_processes(ep);
-    return std::all_of(ep->links.begin(), ep->links.end(),
-                       [](const auto& link) { return has_closed(*link); });
+    return std::ranges::all_of(ep->links, [](const auto& link) { return has_closed(*link); });
   });
   // UCX aborts where it destroys a worker with a close under way that has not been given back.
   for (auto& link : ep->links)
     if (void* request = std::exchange(link->close_request, nullptr)) ucp_request_free(request);
-  return std::all_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
+  return std::ranges::all_of(ep->links, [](const auto& link) {
     return link->ep == nullptr || !link->notices_failure || may_be_forced(*link);
   });
 }

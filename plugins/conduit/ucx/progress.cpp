@@ -16,9 +16,8 @@ bool has_work(const cwyc_ep* ep) {
 
 // Has a peer ended that never answered?
 bool has_unanswered(const cwyc_ep* ep) {
-  return std::any_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
-    return awaits_answer(*link) && has_ended(link->process);
-  });
+  return std::ranges::any_of(
+      ep->links, [](const auto& link) { return awaits_answer(*link) && has_ended(link->process); });
 }
 
 }  // namespace
