@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -46,10 +47,13 @@ class Deadline {
   void is_for(const char* what, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
     what_ = what, numbers_ = {a, b, c};
   }
+  // Who writes what is waited for looks at the word (WaitSubject::sleep_word).
+  void sleeps_by(const std::atomic<uint32_t>& word) { sleep_word_ = &word; }
   WaitSubject subject() const {
     WaitSubject subject{
         call_, [](const void* arg) { return static_cast<const Deadline*>(arg)->text(); }, this};
     if (end_ != 0) subject.limit_ns = end_;
+    subject.sleep_word = sleep_word_;
     return subject;
   }
 
@@ -66,12 +70,15 @@ class Deadline {
   const char* what_ = nullptr;
   std::array<uint32_t, 3> numbers_{};
   uint64_t end_ = 0;
+  const std::atomic<uint32_t>* sleep_word_ = nullptr;
 };
 
 // Repeats `attempt` until it answers other than GASPI_TIMEOUT or time is up, and makes progress
-// meanwhile. With GASPI_TEST: tried, one poll, tried again.
-template <typename Attempt>
-gaspi_return_t wait_for(Deadline& deadline, Attempt&& attempt) {
+// meanwhile. With GASPI_TEST: tried, one poll, tried again. `announce`: called before the attempt
+// that a sleep follows, where the deadline has a word to sleep by.
+template <typename Attempt, typename Announce = void (*)()>
+gaspi_return_t wait_for(
+    Deadline& deadline, Attempt&& attempt, Announce&& announce = [] {}) {
   gaspi_return_t result = attempt();
   if (__builtin_expect(result != GASPI_TIMEOUT, 1)) return result;
   if (deadline.is_test()) {
@@ -82,6 +89,7 @@ gaspi_return_t wait_for(Deadline& deadline, Attempt&& attempt) {
   WaiterFor waiter(deadline.subject());
   do {
     waiter.step();
+    if (__builtin_expect(waiter.is_sleepy(), 0)) announce();
     result = attempt();
   } while (result == GASPI_TIMEOUT && !deadline.expired());
   return result;

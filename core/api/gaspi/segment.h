@@ -30,8 +30,8 @@ namespace causeway::gaspi {
 // word, and where it is not 0 clears it and wakes the owner's threads, which set it again before
 // they sleep on. So one of the two sees the other, and notifications pay for no barrier. A sleep
 // may last as long as `waiting.nap` without that barrier of the kernel's, where another thread
-// takes the message that wakes, or where two threads sleep and a third one of the same process
-// notifies.
+// takes the message that wakes, and within a process where the signal that wakes comes before the
+// sleep, does not come (GASNET_NO_CATCH_SIGNAL), or two threads sleep.
 using SleepWord = std::atomic<uint32_t>;
 constexpr uint64_t sleep_word_offset(uint64_t slots) {
   return (slots * sizeof(uint64_t) + 63) / 64 * 64;

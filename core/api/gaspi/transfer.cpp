@@ -15,7 +15,6 @@
 #include "connection/post_once.h"
 #include "object/endpoint.h"
 #include "progress/poll.h"
-#include "progress/waiter.h"
 #include "rma/split_ops.h"
 #include "staging/transfer.h"
 #include "thread/tsan_annotations.h"
@@ -349,22 +348,18 @@ __attribute__((noinline)) gaspi_return_t keep_looking(gaspi_segment_id_t segment
   const uint32_t rounds = often ? std::max(1u, kLooks / (num / 8 + 1)) : 1;
   Deadline deadline("gaspi_notify_waitsome()", timeout);
   deadline.is_for("one of {} notifications from id {} on, segment {}", num, first, segment);
-  deadline.start();
-  Announcement announcement(*world.segment(segment).sleep_word);
-  WaitSubject subject = deadline.subject();
-  subject.sleep_word = world.segment(segment).sleep_word;
-  WaiterFor waiter(subject);
-  do {
-    waiter.step();
-    if (waiter.is_sleepy()) announcement.make();
+  SleepWord& sleep_word = *world.segment(segment).sleep_word;
+  deadline.sleeps_by(sleep_word);
+  Announcement announcement(sleep_word);
+  const auto look = [&] {
     for (uint32_t i = 0; i < rounds; ++i) {
       if (i != 0) gasnett_spinloop_hint();
       if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;
     }
     // A lost rank may have been the one that was to notify, which nobody here can know.
-    if (tell_of_loss(world)) return GASPI_ERROR;
-  } while (!deadline.expired());
-  return GASPI_TIMEOUT;
+    return tell_of_loss(world) ? GASPI_ERROR : GASPI_TIMEOUT;
+  };
+  return wait_for(deadline, look, [&] { announcement.make(); });
 }
 
 }  // namespace
