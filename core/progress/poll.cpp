@@ -208,8 +208,8 @@ __attribute__((noinline)) static uint32_t push_hinted() {
   return progress_hooks.push() + g_hook.load(std::memory_order_relaxed)();
 }
 
+// Not nested.
 [[gnu::always_inline]] static inline uint32_t poll(ThreadState& thread) {
-  if (__builtin_expect(thread.polls(), 0)) return 0;
   enter_poll(thread);
   if (__builtin_expect(!client_polled.load(std::memory_order_relaxed), 0) && !thread.internal)
     client_polled.store(true, std::memory_order_relaxed);
@@ -224,7 +224,8 @@ __attribute__((noinline)) static uint32_t push_hinted() {
 }
 
 uint32_t poll_once() {
-  return poll(thread_state());
+  ThreadState& thread = thread_state();
+  return __builtin_expect(thread.polls(), 0) ? 0 : poll(thread);
 }
 
 uint32_t poll_for_client() {
