@@ -42,8 +42,8 @@ bool valid(const cwyl_region* region, cwyl_seq seq, uint64_t offset, uint64_t le
          length <= region->token[1] - offset;
 }
 
-// One call of the kernel's. Any thread's id names the memory, which is not seen by the first one's
-// any more when that has ended. ESRCH: all have.
+// A single call of the kernel's. Any thread's id names the memory of its process until that thread
+// has ended; the first thread may have. ESRCH: all have.
 ssize_t move_bytes(pid_t pid, const iovec& here, const iovec& there, bool is_put) {
   int failure = ESRCH;
   const auto with = [&](pid_t thread) {
