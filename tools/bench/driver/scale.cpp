@@ -49,7 +49,7 @@ class Hosts {
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;
 
-  // Of `causeway run`.
+  // Options of `causeway run`.
   std::vector<std::string> options() const;
 
  private:
