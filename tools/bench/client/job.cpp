@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "measure.h"
+#include "require.h"
 
 namespace causeway::bench {
 
@@ -100,10 +101,7 @@ void register_handlers(gex_EP_t ep) {
       entry(kPongLong, on_pong_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 0, "pong long"),
       entry(kFloodLong, on_flood_block, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, "flood long"),
   };
-  if (const int e = gex_EP_RegisterHandlers(ep, table, std::size(table)); e != GASNET_OK) {
-    fmt::print(stderr, "causeway-bench: gex_EP_RegisterHandlers: {}\n", gasnet_ErrorDesc(e));
-    gasnet_exit(1);
-  }
+  require(gex_EP_RegisterHandlers(ep, table, std::size(table)), "gex_EP_RegisterHandlers");
 }
 
 }  // namespace
@@ -111,23 +109,15 @@ void register_handlers(gex_EP_t ep) {
 Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin, bool count_peers)
     : segment_bytes_(segment_bytes) {
   const double start = now_ns();
-  int e = gex_Client_Init(&client_, &ep_, &tm_, "CAUSEWAY_BENCH", argc, argv, 0);
-  if (e != GASNET_OK) {
-    fmt::print(stderr, "causeway-bench: gex_Client_Init: {}\n", gasnet_ErrorDesc(e));
-    exit(1);
-  }
+  require(gex_Client_Init(&client_, &ep_, &tm_, "CAUSEWAY_BENCH", argc, argv, 0),
+          "gex_Client_Init");
   if (count_peers) cwy_report_v1([](void*, const char*) {}, nullptr);  // from now on
   rank_ = gex_TM_QueryRank(tm_);
   size_ = gex_TM_QuerySize(tm_);
   values_from.resize(size_);
   // After the library has counted the cores for itself, before it touches the segment's pages.
   if (pin) place_ = pin_to_own_core(rank_, size_);
-  e = gex_Segment_Attach(&segment_, tm_, segment_bytes);
-  if (e != GASNET_OK) {
-    fmt::print(stderr, "causeway-bench: gex_Segment_Attach of {} bytes: {}\n", segment_bytes,
-               gasnet_ErrorDesc(e));
-    gasnet_exit(1);
-  }
+  require(gex_Segment_Attach(&segment_, tm_, segment_bytes), "gex_Segment_Attach");
   init_attach_ns_ = now_ns() - start;
   register_handlers(ep_);
   sync();

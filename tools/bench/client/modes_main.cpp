@@ -17,6 +17,7 @@
 #include "../raw/ring.h"
 #include "measure.h"
 #include "options/options.h"
+#include "require.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -49,12 +50,6 @@ struct Job {
       rings;  // at the start of each rank's segment; NULL where it is not mapped
   bool quick = false;
 };
-
-void require(int status, const char* call) {
-  if (status == GASNET_OK) return;
-  fmt::print(stderr, "causeway-bench: {}: {}\n", call, gasnet_ErrorDesc(status));
-  gasnet_exit(1);
-}
 
 Job start(int* argc, char*** argv) {
   Job job;
@@ -197,10 +192,7 @@ int main(int argc, char** argv) {
   if (const auto status = app.parse(argc, argv)) return *status;
   Job job = start(&argc, &argv);
   job.quick = quick;
-  if (job.size < 2) {
-    fmt::print(stderr, "causeway-bench: needs at least 2 ranks\n");
-    gasnet_exit(1);
-  }
+  if (job.size < 2) refuse("needs at least 2 ranks");
   gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
   if (what == "threads")
     measure_threads(job);

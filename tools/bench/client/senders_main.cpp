@@ -23,6 +23,7 @@
 #include "../raw/loopback.h"
 #include "measure.h"
 #include "options/options.h"
+#include "require.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -55,12 +56,6 @@ void on_stop(gex_Token_t) {
   must_stop.store(true, std::memory_order_release);
 }
 
-void require(int status, const char* call) {
-  if (status == GASNET_OK) return;
-  fmt::print(stderr, "causeway-bench: {}: {}\n", call, gasnet_ErrorDesc(status));
-  gasnet_exit(1);
-}
-
 struct Job {
   gex_TM_t tm = GEX_TM_INVALID;
   std::array<char*, 3> segments{};  // addresses at their owners
@@ -81,10 +76,8 @@ Job start(int* argc, char*** argv) {
                             {kStop, as_handler(&on_stop), request, 0, nullptr, "stop"}};
   require(gex_EP_RegisterHandlers(ep, table, std::size(table)), "gex_EP_RegisterHandlers");
   require(gex_Segment_Attach(&segment, job.tm, GASNET_PAGESIZE), "gex_Segment_Attach");
-  if (gex_TM_QuerySize(job.tm) != job.segments.size()) {
-    fmt::print(stderr, "causeway-bench: the program of two senders needs 3 ranks\n");
-    gasnet_exit(1);
-  }
+  if (gex_TM_QuerySize(job.tm) != job.segments.size())
+    refuse("the program of two senders needs 3 ranks");
   for (gex_Rank_t rank = 0; rank < job.segments.size(); ++rank) {
     void* address = nullptr;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.tm, rank, &address, nullptr, nullptr, 0));
@@ -332,8 +325,7 @@ int main(int argc, char** argv) {
     try {
       measure_all(job, quick, sockets, only);
     } catch (const std::exception& error) {
-      fmt::print(stderr, "causeway-bench: {}\n", error.what());
-      gasnet_exit(1);
+      refuse(error.what());
     }
     for (gex_Rank_t rank = 1; rank <= 2; ++rank) gex_AM_RequestShort0(job.tm, rank, kStop, 0);
   }
