@@ -5,6 +5,8 @@
 
 #include <causeway/conduit.h>
 
+#include "plugin_services.h"
+
 namespace causeway::conduit {
 
 // The type of the function that a member of cwyc_ops or cwyc_module points to: what declares a
@@ -95,6 +97,11 @@ struct Tables {
   static constexpr cwyc_ops operations = operations_of<P>();
   static constexpr const cwyc_ops* list[] = {&operations};
   static constexpr cwyc_module module = module_of<P>(list);
+  static cwy_status start(const cwy_services* core, const char* name, const cwyc_module** out) {
+    conduit::start(core, name);
+    *out = &module;
+    return CWY_OK;
+  }
 };
 
 }  // namespace causeway::conduit

@@ -66,7 +66,5 @@ void Network::list_devices(const Options&, cwyc_device_fn fn, void* arg) {
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::conduit::start(core, "eth");
-  *module = &causeway::conduit::Tables<causeway::eth::Conduit>::module;
-  return CWY_OK;
+  return causeway::conduit::Tables<causeway::eth::Conduit>::start(core, "eth", module);
 }

@@ -17,7 +17,6 @@ void stage_unit(Link& link, const Unit& unit) {
   char* const place = stage(link, sizeof unit);
   if (place == nullptr) return break_off(link);
   std::memcpy(place, &unit, sizeof unit);
-  push(link, false);
 }
 
 // `from` NULL: it was refused.
@@ -26,6 +25,7 @@ void answer(Link& link, const char* from, size_t length) {
   unit.kind = UnitKind::answer;
   unit.refused = from == nullptr;
   unit.length = from != nullptr ? static_cast<uint32_t>(length) : 0;
+  push(link, false);
   stage_unit(link, unit);
   if (from == nullptr) return;
   if (length > copied_payload) return attach_segment(link, from, length);
@@ -37,9 +37,9 @@ void answer(Link& link, const char* from, size_t length) {
 
 // A put or a plain atomic has come to its end. What is done is told when the link's outbox leaves.
 void conclude(Link& link, bool refused) {
+  push(link, false);
   if (!refused) {
     ++link.done;
-    push(link, false);
     return;
   }
   link.ep->counters.dropped.add(1);
@@ -76,36 +76,36 @@ void serve_atomic(Link& link, const Unit& unit, const char* head, uint64_t addre
   answer(link, done ? reinterpret_cast<const char*>(&result) : nullptr, bytes);
 }
 
+// False: nothing was expected.
+bool finish_oldest(Link& link, Expected& expected, cwy_status status) {
+  Ticket* const ticket = expected.oldest();
+  if (ticket == nullptr) return false;
+  expected.pop();
+  complete(link.ep, ticket, status);
+  return true;
+}
+
 bool take_answer(Link& link, const Unit& unit) {
   Ticket* const ticket = link.answers.oldest();
   if (ticket == nullptr || unit.length != (unit.refused != 0 ? 0 : ticket->length)) return false;
-  if (unit.refused == 0) {
-    start_placing(link.in, unit, static_cast<char*>(ticket->to));
-    return true;
-  }
-  link.answers.pop();
-  complete(link.ep, ticket, CWY_ERR_INVALID);
+  if (unit.refused != 0) return finish_oldest(link, link.answers, CWY_ERR_INVALID);
+  start_placing(link.in, unit, static_cast<char*>(ticket->to));
   return true;
 }
 
 // All up to the `count`th are done.
 bool take_acks(Link& link, uint32_t count) {
-  for (; link.acked != count; ++link.acked) {
-    Ticket* const ticket = link.acks.oldest();
-    if (ticket == nullptr) return false;
-    link.acks.pop();
-    complete(link.ep, ticket, CWY_OK);
+  while (link.acked != count) {
+    ++link.acked;
+    if (!finish_oldest(link, link.acks, CWY_OK)) return false;
   }
   return true;
 }
 
 bool take_refusal(Link& link, uint32_t count) {
-  if (!take_acks(link, count) || link.acks.oldest() == nullptr) return false;
-  Ticket* const ticket = link.acks.oldest();
-  link.acks.pop();
+  if (!take_acks(link, count)) return false;
   ++link.acked;
-  complete(link.ep, ticket, CWY_ERR_INVALID);
-  return true;
+  return finish_oldest(link, link.acks, CWY_ERR_INVALID);
 }
 
 }  // namespace
@@ -114,9 +114,7 @@ void stage_ack(Link& link) {
   Unit unit{};
   unit.kind = UnitKind::ack;
   unit.count = link.done;
-  char* const place = stage(link, sizeof unit);
-  if (place == nullptr) return break_off(link);
-  std::memcpy(place, &unit, sizeof unit);
+  stage_unit(link, unit);
   link.told = link.done;
 }
 
@@ -149,9 +147,7 @@ bool serve(Link& link, const Unit& unit, const char* head) {
 void placed(Link& link) {
   const bool refused = link.in.to == nullptr;
   if (link.in.unit.kind == UnitKind::answer) {
-    Ticket* const ticket = link.answers.oldest();
-    link.answers.pop();
-    complete(link.ep, ticket, CWY_OK);
+    finish_oldest(link, link.answers, CWY_OK);
   } else if (link.in.unit.kind == UnitKind::write) {
     link.part_refused |= refused;
   } else {

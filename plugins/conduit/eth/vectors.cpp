@@ -49,64 +49,61 @@ void must(Link& link, cwy_status status) {
   if (status != CWY_OK) break_off(link);
 }
 
-}  // namespace
-
-cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op* op) {
-  if (is_empty(*v)) return CWY_OK;
-  const uint32_t count = pieces_of(*v);
+// `post(link, tickets, count)` posts the pieces; each has a ticket, or all have one.
+template <class Post>
+cwy_status post_vector(cwyc_conn* conn, const cwyc_vector& v, bool each, Post&& post) {
+  if (is_empty(v)) return CWY_OK;
+  const uint32_t count = pieces_of(v);
   if (count == 0) return CWY_ERR_INVALID;
-  cwyc_ep* const ep = conn->ep;
-  const Pass pass(ep->domain->gate);
-  Network::Link& link = link_of(conn);
-  if (const cwy_status may = Network::may_post(link, 1); may != CWY_OK) return may;
-  auto* const ticket = take_tickets(ep, 1);
-  if (ticket == nullptr) return CWY_RETRY;
-  ticket->work = Work::put;
-  ticket->op = op;
-  ticket->report = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
+  const Pass pass(conn->ep->domain->gate);
+  Network::Link& link = Conduit::link_of(conn);
+  const uint32_t wanted = each ? count : 1;
+  if (const cwy_status may = Network::may_post(link, wanted); may != CWY_OK) return may;
+  Ticket* const tickets = take_tickets(conn->ep, wanted);
+  if (tickets == nullptr) return CWY_RETRY;
   const bool alone = link.pending == nullptr;
-  attach_pending(link, ticket);
-  uint32_t left = count;
-  uint64_t bytes = 0;
-  for_each_common_piece(*v, [&](void* local, uint64_t raddr, size_t length) {
-    const UnitKind kind = --left == 0 ? UnitKind::put : UnitKind::write;
-    must(link, post_piece(link, ticket, kind, local, length, raddr, v->rkey->key));
-    bytes += length;
-  });
-  fabric::count_put(link, bytes);
-  link.acks.push(ticket);
-  if (ticket->unsent == 0) report_op(ticket, CWYC_DONE_LOCAL, CWY_OK);
+  post(link, tickets, count);
   push(link, alone);
   return CWY_INPROGRESS;
 }
 
-cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op* op) {
-  if (is_empty(*v)) return CWY_OK;
-  const uint32_t count = pieces_of(*v);
-  if (count == 0) return CWY_ERR_INVALID;
-  cwyc_ep* const ep = conn->ep;
-  const Pass pass(ep->domain->gate);
-  Network::Link& link = link_of(conn);
-  if (const cwy_status may = Network::may_post(link, count); may != CWY_OK) return may;
-  auto* tickets = take_tickets(ep, count);
-  if (tickets == nullptr) return CWY_RETRY;
-  auto* last = tickets;
-  while (last->behind != nullptr) last = last->behind;
-  uint64_t bytes = 0;
-  last->op = op;
-  last->report = CWYC_DONE_REMOTE;
-  const bool alone = link.pending == nullptr;
-  for_each_common_piece(*v, [&](void* local, uint64_t raddr, size_t length) {
-    auto* const ticket = std::exchange(tickets, tickets->behind);
-    if (ticket != last) ticket->whole = last;
-    must(link, post_piece(link, ticket, UnitKind::get, local, length, raddr, v->rkey->key));
+}  // namespace
+
+cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op* op) {
+  return post_vector(conn, *v, false, [&](Network::Link& link, Ticket* ticket, uint32_t left) {
+    ticket->work = Work::put;
+    ticket->op = op;
+    ticket->report = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
     attach_pending(link, ticket);
-    link.answers.push(ticket);
-    bytes += length;
+    uint64_t bytes = 0;
+    for_each_common_piece(*v, [&](void* local, uint64_t raddr, size_t length) {
+      const UnitKind kind = --left == 0 ? UnitKind::put : UnitKind::write;
+      must(link, post_piece(link, ticket, kind, local, length, raddr, v->rkey->key));
+      bytes += length;
+    });
+    fabric::count_put(link, bytes);
+    link.acks.push(ticket);
+    if (ticket->unsent == 0) report_op(ticket, CWYC_DONE_LOCAL, CWY_OK);
   });
-  fabric::count_get(link, bytes);
-  push(link, alone);
-  return CWY_INPROGRESS;
+}
+
+cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op* op) {
+  return post_vector(conn, *v, true, [&](Network::Link& link, Ticket* tickets, uint32_t) {
+    Ticket* last = tickets;
+    while (last->behind != nullptr) last = last->behind;
+    last->op = op;
+    last->report = CWYC_DONE_REMOTE;
+    uint64_t bytes = 0;
+    for_each_common_piece(*v, [&](void* local, uint64_t raddr, size_t length) {
+      auto* const ticket = std::exchange(tickets, tickets->behind);
+      if (ticket != last) ticket->whole = last;
+      must(link, post_piece(link, ticket, UnitKind::get, local, length, raddr, v->rkey->key));
+      attach_pending(link, ticket);
+      link.answers.push(ticket);
+      bytes += length;
+    });
+    fabric::count_get(link, bytes);
+  });
 }
 
 }  // namespace causeway::eth

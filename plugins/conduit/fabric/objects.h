@@ -121,6 +121,10 @@ struct CoreTypes {
   static bool gathers(const auto*) { return true; }
   static uint32_t cost_of(const auto*, size_t) { return 1; }
   static cwy_status may_register(const auto*, cwy_err*) { return CWY_OK; }
+  // A link whose connection request is still under way may yet be refused.
+  static bool is_usable(const auto& link) { return link.state == LinkState::up; }
+  // A processor places the payload of a frame at the other end.
+  static size_t most_inline(const auto* ep, size_t, bool, bool) { return ep->copy_frame; }
 };
 
 // The thread inside the gate adds.

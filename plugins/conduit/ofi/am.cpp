@@ -52,11 +52,6 @@ bool Network::gathers(const cwyc_ep* ep) {
   return ep->domain->path.info->tx_attr->iov_limit >= 3;
 }
 
-// A payload in the frame is placed at the other end by a processor.
-size_t Network::most_inline(const cwyc_ep* ep, size_t, bool, bool) {
-  return ep->copy_frame;
-}
-
 // A hello goes out before its link is up.
 cwy_status Network::may_control(const Link& link) {
   return link.endpoint != nullptr ? CWY_OK : CWY_ERR_PEER_FAILED;

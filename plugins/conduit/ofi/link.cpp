@@ -122,9 +122,4 @@ cwy_status Network::reaches(const cwyc_domain* domain, const cwyc_peer_desc* pee
   return CWY_OK;
 }
 
-// One whose connection request is still under way may yet be refused.
-bool Network::is_usable(const Link& link) {
-  return link.state == LinkState::up;
-}
-
 }  // namespace causeway::ofi

@@ -92,7 +92,6 @@ struct Network : fabric::CoreTypes {
   static bool push_path(Link&);
   static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
   static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, Address&, cwy_err*);
-  static bool is_usable(const Link&);
   static cwy_status begin_connect(Link&, const Address&, cwy_err*);
   static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*);
 
@@ -102,7 +101,6 @@ struct Network : fabric::CoreTypes {
   static size_t at_once_max(const Endpoint*);
   static bool gathers(const Endpoint*);
   static bool wants_keys(const Endpoint*);
-  static size_t most_inline(const Endpoint*, size_t length, bool registered, bool copy);
   static uint64_t longest(const Domain*) { return UINT64_MAX; }
   static cwy_status may_send(const Link&);
   static cwy_status may_control(const Link&);

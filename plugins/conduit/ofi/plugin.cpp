@@ -101,7 +101,5 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::conduit::start(core, "ofi");
-  *module = &causeway::conduit::Tables<causeway::ofi::Conduit>::module;
-  return CWY_OK;
+  return causeway::conduit::Tables<causeway::ofi::Conduit>::start(core, "ofi", module);
 }

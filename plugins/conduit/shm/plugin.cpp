@@ -71,8 +71,7 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::conduit::start(core, "shm");
+  causeway::conduit::Tables<causeway::shm::Conduit>::start(core, "shm", module);
   causeway::shm::probe_word = causeway::shm::random_word();
-  *module = &causeway::conduit::Tables<causeway::shm::Conduit>::module;
   return CWY_OK;
 }

@@ -45,8 +45,7 @@ void Conduit::fini() {
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::conduit::start(core, "ucx");
+  causeway::conduit::Tables<causeway::ucx::Conduit>::start(core, "ucx", module);
   causeway::ucx::take_ucx_log();
-  *module = &causeway::conduit::Tables<causeway::ucx::Conduit>::module;
   return CWY_OK;
 }

@@ -81,7 +81,5 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::conduit::start(core, "verbs");
-  *module = &causeway::conduit::Tables<causeway::verbs::Conduit>::module;
-  return CWY_OK;
+  return causeway::conduit::Tables<causeway::verbs::Conduit>::start(core, "verbs", module);
 }
