@@ -127,6 +127,25 @@ cwy_status may_move(cwyc_conn* conn, const cwyc_vector& v) {
   return all_inside(v) ? CWY_OK : CWY_ERR_INVALID;
 }
 
+// `copy(local, there, n)` moves a piece where the peer's memory is mapped, `by_kernel` where not.
+template <class Call, class Copy>
+cwy_status move(cwyc_conn* conn, const cwyc_vector& v, Call by_kernel,
+                void (*count)(const cwyc_conn*, size_t), Copy&& copy) {
+  cwy_status status = may_move(conn, v);
+  if (status != CWY_OK) return status;
+  size_t total = 0;
+  const auto each = [&](void* local, uint64_t remote, size_t n) {
+    copy(local, local_pointer(*v.rkey, remote), n);
+    total += n;
+  };
+  if (!v.rkey->mapped)
+    status = move_batched(by_kernel, v, total);
+  else if (!for_each_common_piece(v, each))
+    status = CWY_ERR_INVALID;
+  count(conn, total);
+  return status;
+}
+
 }  // namespace
 
 cwy_status cross_write(uint32_t pid, uint64_t raddr, const void* src, size_t length) {
@@ -157,39 +176,14 @@ cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 }
 
 cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
-  cwy_status status = may_move(conn, *v);
-  if (status != CWY_OK) return status;
-  const cwyc_rkey& rkey = *v->rkey;
-  size_t total = 0;
-  if (!rkey.mapped) {
-    status = move_batched(process_vm_writev, *v, total);
-  } else {
-    const bool equal = for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
-      std::memmove(local_pointer(rkey, remote), local, n);  // a peer may be oneself
-      total += n;
-    });
-    if (!equal) status = CWY_ERR_INVALID;
-  }
-  count_put(conn, total);
-  return status;
+  return move(conn, *v, process_vm_writev, count_put, [](void* local, char* there, size_t n) {
+    std::memmove(there, local, n);  // a peer may be oneself
+  });
 }
 
 cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
-  cwy_status status = may_move(conn, *v);
-  if (status != CWY_OK) return status;
-  const cwyc_rkey& rkey = *v->rkey;
-  size_t total = 0;
-  if (!rkey.mapped) {
-    status = move_batched(process_vm_readv, *v, total);
-  } else {
-    const bool equal = for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
-      std::memmove(local, local_pointer(rkey, remote), n);
-      total += n;
-    });
-    if (!equal) status = CWY_ERR_INVALID;
-  }
-  count_get(conn, total);
-  return status;
+  return move(conn, *v, process_vm_readv, count_get,
+              [](void* local, char* there, size_t n) { std::memmove(local, there, n); });
 }
 
 cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t,
