@@ -35,6 +35,7 @@ void close_path(Link& link) {
   link.acks.clear();
   link.answers.clear();
   link.socket = Descriptor();
+  link.unwatched = false;
 }
 
 // A connection ends in its reader's hands: what came over it has been read, but for requests that
@@ -55,10 +56,6 @@ void Network::end_path(Link& link) {
 
 void Network::purge_path(Link& link) {
   close_path(link);
-}
-
-bool Network::is_usable(const Link& link) {
-  return link.state == LinkState::up;
 }
 
 // Keepalives find hosts that are silent while nothing is under way. Otherwise the kernel would try

@@ -74,7 +74,6 @@ struct Network : fabric::CoreTypes {
   static void purge_path(Link&);
   static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&) { return false; }
-  static bool is_usable(const Link&);
   static cwy_status begin_connect(Link&, const Address&, cwy_err*);
   static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*) { return CWY_OK; }
 
@@ -82,7 +81,6 @@ struct Network : fabric::CoreTypes {
   static size_t framed(const Endpoint*, size_t bytes) { return aligned(bytes); }
   static size_t at_once_max(const Endpoint*) { return fabric::stack_frame; }
   static bool wants_keys(const Endpoint*) { return false; }
-  static size_t most_inline(const Endpoint*, size_t length, bool registered, bool copy);
   static uint64_t longest(const Domain*) { return longest_transfer; }
   static cwy_status may_send(const Link&);
   static cwy_status may_control(const Link&);
@@ -174,6 +172,7 @@ struct Link : fabric::Link<Network> {
   uint32_t acked = 0;           // of what this side put, as the peer has counted
   uint32_t done = 0, told = 0;  // of what the peer put; what it has been told of
   bool dirty = false, unread = false;
+  bool unwatched = false;  // its socket is not in epoll's set: the link is hot
   // The thread whose posts wait for company, where there are several; 0: all that waits leaves with
   // the next pass. `looked`: bytes that waited at the last pass of another thread; `kept_since`:
   // when such a pass first left them, 0: none has.
@@ -231,8 +230,9 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   std::vector<uint32_t> dirty;               // links with something that may leave now
   std::vector<uint32_t> unread;              // links whose inbox has units that the budget left
   uint32_t hot = causeway::fabric::no_link;  // asked before epoll
-  uint32_t missed = 0;                       // looks at it that found nothing
+  uint32_t missed = 0, heard = 0;            // its reads in vain; those that found something
   uint32_t passes = 0;
+  std::vector<pthread_t> sleepers;  // threads that have armed and made no progress since
   uint64_t next_look = 0;
   uint64_t closes_at = 0;  // it is being closed: what has left it may take until then to arrive
   uint32_t full = 0;       // links whose sockets have no room

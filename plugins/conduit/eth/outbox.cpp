@@ -59,8 +59,12 @@ void set_blocked(Link& link, bool blocked) {
   if (std::exchange(link.out.blocked, blocked) == blocked) return;
   link.ep->full += blocked ? 1 : -1;
   link.ep->blocked += blocked ? 1 : 0;
-  watch(link.ep, EPOLL_CTL_MOD, link.socket.get(), blocked ? EPOLLIN | EPOLLOUT : EPOLLIN,
-        name_of(Source::link, link.index));
+  const int operation = link.unwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  const uint32_t events = blocked ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (watch(link.ep, operation, link.socket.get(), events, name_of(Source::link, link.index)))
+    link.unwatched = false;
+  else
+    break_off(link);  // epoll would not tell of room
 }
 
 }  // namespace
@@ -148,19 +152,29 @@ void save_segments(Link& link, uint64_t base, uint64_t length) {
 
 // ---- frames
 
-// A header in front of a frame.
-static bool stage_frame_head(Link& link, size_t length, const char* copied) {
-  char* const place = stage(link, sizeof(Unit) + (copied != nullptr ? length : 0));
+// A header in front of a frame, of which the first `copied` bytes are staged with it.
+static bool stage_frame(Link& link, size_t length, const char* frame, size_t copied) {
+  char* const place = stage(link, sizeof(Unit) + copied);
   if (place == nullptr) return false;
   const Unit unit{static_cast<uint32_t>(length), UnitKind::frame, 0, 0, 0, 0, 0};
   std::memcpy(place, &unit, sizeof unit);
-  if (copied != nullptr) std::memcpy(place + sizeof unit, copied, length);
+  std::memcpy(place + sizeof unit, frame, copied);
   return true;
 }
 
-// A payload in the frame is copied at the other end.
-size_t Network::most_inline(const cwyc_ep* ep, size_t, bool, bool) {
-  return ep->copy_frame;
+// The frame begins with the `copied` bytes of its ticket's buffer. The rest, `data`, leaves from
+// where it lies.
+static cwy_status send_frame(Link& link, Ticket* ticket, size_t length, size_t copied,
+                             const void* data, size_t rest) {
+  if (!link.socket || !stage_frame(link, length, ticket->bounce->data, copied)) {
+    give_back_ticket(link.ep, ticket);
+    return CWY_RETRY;
+  }
+  ticket->unsent = 0;
+  attach_pending(link, ticket);
+  attach_payload(link, ticket, data, rest);
+  push(link, true);
+  return CWY_OK;
 }
 
 cwy_status Network::may_control(const Link& link) {
@@ -169,7 +183,7 @@ cwy_status Network::may_control(const Link& link) {
 
 // Frames are padded already.
 cwy_status Network::send_at_once(Link& link, const char* frame, size_t length) {
-  if (!stage_frame_head(link, length, frame)) return CWY_RETRY;
+  if (!stage_frame(link, length, frame, length)) return CWY_RETRY;
   push(link, true);
   return CWY_OK;
 }
@@ -180,32 +194,12 @@ cwy_status Network::send(Link& link, Ticket* ticket, const char* data, size_t le
 
 // Without memory for the header the link cannot go on, and nobody can be asked to try again.
 bool Network::send_reserved(Link& link, Ticket* ticket, size_t length) {
-  if (!link.socket || !stage_frame_head(link, length, nullptr)) {
-    give_back_ticket(link.ep, ticket);
-    return false;
-  }
-  ticket->unsent = 0;
-  attach_pending(link, ticket);
-  attach_payload(link, ticket, ticket->bounce->data, length);
-  push(link, true);
-  return true;
+  return send_frame(link, ticket, length, 0, ticket->bounce->data, length) == CWY_OK;
 }
 
 cwy_status Network::send_pieces(Link& link, Ticket* ticket, size_t head, size_t padding,
                                 const Local& payload, size_t length) {
-  char* const place = stage(link, sizeof(Unit) + head);
-  if (place == nullptr) {
-    give_back_ticket(link.ep, ticket);
-    return CWY_RETRY;
-  }
-  const Unit unit{static_cast<uint32_t>(head + length + padding), UnitKind::frame, 0, 0, 0, 0, 0};
-  std::memcpy(place, &unit, sizeof unit);
-  std::memcpy(place + sizeof unit, ticket->bounce->data, head);
-  ticket->unsent = 0;
-  attach_pending(link, ticket);
-  attach_payload(link, ticket, payload.data, length);
-  push(link, true);
-  return CWY_OK;
+  return send_frame(link, ticket, head + length + padding, head, payload.data, length);
 }
 
 }  // namespace causeway::eth

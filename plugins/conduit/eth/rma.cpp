@@ -66,12 +66,8 @@ bool Network::writes_at_once(const cwyc_ep*, size_t length, bool) {
   return length <= copied_payload;
 }
 
-// Nothing else is under way: nobody is about to wait for more than this.
-static bool is_alone(const Link& link) {
-  return link.pending == nullptr;
-}
-
-// Posts what `ticket` stands for; it goes back where that cannot be.
+// Posts what `ticket` stands for; it goes back where that cannot be. An operation beside which
+// nothing is under way leaves at once: nobody is about to wait for more.
 static cwy_status post(Link& link, Ticket* ticket, UnitKind kind, void* local, size_t length,
                        uint64_t raddr, uint32_t key) {
   prepare_ticket(ticket);
@@ -80,7 +76,7 @@ static cwy_status post(Link& link, Ticket* ticket, UnitKind kind, void* local, s
     give_back_ticket(link.ep, ticket);
     return status;
   }
-  const bool alone = is_alone(link);
+  const bool alone = link.pending == nullptr;
   attach_pending(link, ticket);
   (kind == UnitKind::get ? link.answers : link.acks).push(ticket);
   push(link, alone || length > copied_payload);
@@ -114,7 +110,7 @@ cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, 
   prepare_ticket(ticket);
   ticket->to = &ticket->result;
   ticket->length = static_cast<uint32_t>(cpu_atomics::width(a));
-  const bool alone = is_alone(link);
+  const bool alone = link.pending == nullptr;
   attach_pending(link, ticket);
   (fetches(operation) ? link.answers : link.acks).push(ticket);
   push(link, alone);

@@ -19,7 +19,8 @@ void stage_unit(Link& link, const Unit& unit) {
   std::memcpy(place, &unit, sizeof unit);
 }
 
-// `from` NULL: it was refused.
+// The caller is inside of progress, so push() notes the link for the end. `from` NULL: the request
+// was refused.
 void answer(Link& link, const char* from, size_t length) {
   Unit unit{};
   unit.kind = UnitKind::answer;

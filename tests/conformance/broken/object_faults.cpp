@@ -190,6 +190,7 @@ const Faults faults{
     {"dead_descriptor", unrelated_descriptor<0>},
     {"arm_overlooks", unrelated_descriptor<0>},
     {"unheard_room", unrelated_descriptor<0>},
+    {"unwoken_thread", unrelated_descriptor<0>},
     {"loud_descriptor", unrelated_descriptor<1>},
     {"silent_completions",
      [] {

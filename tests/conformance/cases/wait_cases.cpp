@@ -1,8 +1,12 @@
 // Waiting: a process that sleeps is woken by what arrives.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "../harness/cases.h"
 #include "../harness/expect.h"
@@ -13,6 +17,10 @@ namespace causeway::conformance {
 namespace {
 
 constexpr uint64_t kNapNs = 300'000'000;  // long: a nap of this length was not ended by anything
+// Of so many rounds the first ones are only polled for, in the first second: a conduit may watch a
+// busy link in another way, and has to come back from that before it sleeps.
+constexpr uint32_t kCycle = 256, kPolledRounds = 100;
+constexpr uint64_t kPolledNs = 1'000'000'000;
 
 struct Game {
   uint32_t rounds;
@@ -53,7 +61,7 @@ Score play(Side& side, const Game& game) {
     side.ep->until([&] { return arrived == 1; }, "word that the other side listens");
     arrived = 0;
   }
-  const uint64_t end = now_ns() + 8'000'000'000u;
+  const uint64_t start = now_ns(), end = start + 8'000'000'000u;
   for (uint32_t round = 1; round <= game.rounds; ++round) {
     if (game.first != 0) {
       last = round == game.rounds || now_ns() > end;
@@ -63,6 +71,11 @@ Score play(Side& side, const Game& game) {
     const Deadline deadline("the other side's message of round " + std::to_string(round), 10.0);
     while (arrived < round) {
       if (side.ep->progress() != 0) continue;
+      deadline.check();
+      if (round % kCycle < kPolledRounds && now_ns() < start + kPolledNs) {
+        sched_yield();
+        continue;
+      }
       const uint64_t before = now_ns();
       bool woken = true;
       if (game.by_fd != 0) {
@@ -73,7 +86,6 @@ Score play(Side& side, const Game& game) {
       const uint64_t slept = now_ns() - before;
       score.longest_ns = std::max(score.longest_ns, slept);
       if (!woken || slept >= kNapNs * 95 / 100) ++score.overslept;
-      deadline.check();
     }
     score.rounds = round;
     if (game.first == 0) side.conn->send(round, nullptr, 0);
@@ -142,10 +154,63 @@ void arm_sees_what_is_pending() {
   }
 }
 
-// Catches room that wakes nobody: the core sleeps on the descriptor while a post is at RETRY.
+// Answers each of so many messages, and sends one more after a while.
+Nothing answer_and_pause(Side& side, const uint32_t& count) {
+  uint32_t arrived = 0;
+  side.ep->on_request = [&](const Message&) { ++arrived; };
+  for (uint32_t answered = 0; answered < count; ++answered) {
+    side.ep->until([&] { return arrived > answered; }, "a message to answer");
+    side.conn->send(answered, nullptr, 0);
+  }
+  const uint64_t end = now_ns() + 100'000'000u;
+  side.ep->until([&] { return now_ns() > end; }, "the end of a pause");
+  side.conn->send(count, nullptr, 0);
+  side.ep->on_request = nullptr;
+  return {};
+}
+
+// Catches a conduit that stops watching a busy link though a thread sleeps: another thread takes
+// what arrives, until it has something else to do.
+void a_sleeper_is_woken_beside_a_poller() {
+  constexpr uint32_t kTrips = 1000;
+  Session s({.memory = 0, .multithreaded = 1});
+  uint32_t arrived = 0;
+  s.ep().on_request = [&](const Message&) { ++arrived; };
+  int fd = -1;
+  ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);
+  std::atomic<bool> armed{false}, polled{false};
+  int woken = -1;
+  std::jthread sleeper([&] {
+    const Deadline deadline("the other thread's part", 20.0);
+    while (s.ep().module().arm(s.ep().get()) != CWY_OK && !deadline.passed()) sched_yield();
+    armed.store(true);
+    while (!polled.load() && !deadline.passed()) usleep(500);
+    pollfd p{fd, POLLIN, 0};
+    woken = poll(&p, 1, 5000);
+  });
+  while (!armed.load()) s.ep().step();
+  s.start(answer_and_pause, kTrips);
+  for (uint32_t trip = 0; trip < kTrips; ++trip) {
+    s.conn().send(trip, nullptr, 0);
+    s.ep().until([&] { return arrived > trip; }, "an answer");
+  }
+  const bool early = arrived > kTrips;  // this thread had no processor for the whole pause
+  polled.store(true);
+  sleeper.join();
+  if (early) throw Skip{"a processor for each thread"};
+  EXPECT_EQ(woken, 1) << "a message has come, and nothing has ended the sleep of another thread";
+  s.ep().until([&] { return arrived > kTrips; }, "the message behind the pause");
+  s.finish<Nothing>();
+}
+
+// Catches room that wakes nobody: the core sleeps on the descriptor while a post is at RETRY. The
+// link has been busy before.
 void room_ends_the_sleep() {
   constexpr uint32_t kMost = 300'000;
   Session s({.memory = 0});
+  s.start(play, Game{kPolledRounds - 1, 0, 1});
+  play(s.side(), Game{kPolledRounds - 1, 1, 1});
+  s.finish<Score>();
   int fd = -1;
   ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);
   uint64_t sent = 0;
@@ -211,6 +276,8 @@ const Cases cases{
     {"Wait", "descriptor_is_readable_after_messages", kWaitFd | kShort | kProcess,
      descriptor_is_readable_after_messages},
     {"Wait", "arm_sees_what_is_pending", kWaitFd | kShort | kProcess, arm_sees_what_is_pending},
+    {"Wait", "a_sleeper_is_woken_beside_a_poller", kWaitFd | kMulti | kShort | kProcess,
+     a_sleeper_is_woken_beside_a_poller},
     {"Wait", "room_ends_the_sleep", kWaitFd | kShort | kProcess, room_ends_the_sleep},
     {"Wait", "idle_descriptor_is_quiet", kWaitFd, idle_descriptor_is_quiet},
 };
