@@ -3,6 +3,7 @@
 
 #include <gasnetex.h>
 
+#include "am/handler_checks.h"
 #include "am/token.h"
 #include "connection/peer.h"
 #include "connection/post_flags.h"
@@ -46,6 +47,13 @@ struct PayloadFacts {
   gex_Flags_t flags;
 };
 void check_payload(const PayloadFacts& facts);
+inline void require_sendable(const char* call, gex_AM_Index_t handler, const Peer& peer,
+                             const void* src, size_t length, bool is_long, const void* dest,
+                             gex_Flags_t flags) {
+  if (__builtin_expect(!context().checks(), 1)) return;
+  check_handler_index(call, handler);
+  check_payload({call, peer, src, length, is_long, dest, flags});
+}
 
 // Ends the job unless a payload is within the limit.
 [[noreturn]] void payload_too_long(const char* call, size_t nbytes, size_t limit);

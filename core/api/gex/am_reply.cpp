@@ -103,10 +103,7 @@ CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handle
   Peer& peer = *token->from;
   require_within(kCall, nbytes, limits_of(peer).medium);
   source_addr = local_address(*token->ep, source_addr, flags);
-  if (__builtin_expect(runtime().checks(), 0)) {
-    check_handler_index(kCall, handler);
-    check_payload({kCall, peer, source_addr, nbytes, false, nullptr, flags});
-  }
+  require_sendable(kCall, handler, peer, source_addr, nbytes, false, nullptr, flags);
   const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
   ReplyCompletion completion(kCall, thread_state(), lc_opt);
   return post_payload(token, flags, completion, [&]() -> cwy_status {
@@ -131,10 +128,7 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
   require_within(kCall, nbytes, limits_of(peer).long_max);
   source_addr = local_address(*token->ep, source_addr, flags);
   dest_addr = remote_address(peer, dest_addr, flags);
-  if (__builtin_expect(runtime().checks(), 0)) {
-    check_handler_index(kCall, handler);
-    check_payload({kCall, peer, source_addr, nbytes, true, dest_addr, flags});
-  }
+  require_sendable(kCall, handler, peer, source_addr, nbytes, true, dest_addr, flags);
   const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
   ReplyCompletion completion(kCall, thread_state(), lc_opt);
   return post_payload(token, flags, completion, [&]() -> cwy_status {

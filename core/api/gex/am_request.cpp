@@ -134,10 +134,7 @@ CAUSEWAY_API int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_I
   require_within(kCall, nbytes, limits_of(peer).medium);
   occasional_poll(thread);
   source_addr = local_address(team, source_addr, flags);
-  if (__builtin_expect(runtime().checks(), 0)) {
-    check_handler_index(kCall, handler);
-    check_payload({kCall, peer, source_addr, nbytes, false, nullptr, flags});
-  }
+  require_sendable(kCall, handler, peer, source_addr, nbytes, false, nullptr, flags);
   const uint64_t word = client_word(handler, team.ep()->index());
   RequestCompletion completion(kCall, thread, lc_opt);
   return post_payload(peer, flags, completion, [&]() -> cwy_status {
@@ -165,10 +162,7 @@ CAUSEWAY_API int cwy_am_request_long_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Ind
   occasional_poll(thread);
   source_addr = local_address(team, source_addr, flags);
   dest_addr = remote_address(peer, dest_addr, flags);
-  if (__builtin_expect(runtime().checks(), 0)) {
-    check_handler_index(kCall, handler);
-    check_payload({kCall, peer, source_addr, nbytes, true, dest_addr, flags});
-  }
+  require_sendable(kCall, handler, peer, source_addr, nbytes, true, dest_addr, flags);
   const uint64_t word = client_word(handler, team.ep()->index());
   RequestCompletion completion(kCall, thread, lc_opt);
   return post_payload(peer, flags, completion, [&]() -> cwy_status {
