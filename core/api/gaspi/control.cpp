@@ -19,13 +19,11 @@ namespace causeway::gaspi {
 void ControlQueue::post(uint32_t rank, ControlMessage message, const Header& header,
                         std::string text) {
   if (world_.is_corrupt(rank) || world_.ended.load(std::memory_order_relaxed)) return;
-  world_.work.fetch_add(1, std::memory_order_relaxed);
   if (rank == world_.rank) {
-    Incoming in{rank, world_.epoch(rank), message, header, std::move(text), 0};
     const std::lock_guard lock(in_mutex_);
-    in_.push_back(std::move(in));
-    return;
+    return hand_in({rank, world_.epoch(rank), message, header, std::move(text), 0});
   }
+  world_.work.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(new_mutex_);
   new_.push_back({rank, world_.epoch(rank), 0, message, header, std::move(text)});
 }
@@ -106,18 +104,18 @@ uint32_t ControlQueue::send_all() {
   if (out_.empty()) return 0;
   uint32_t moved = 0;
   std::set<uint32_t> busy;  // ranks that take no more now
-  std::deque<Outgoing> later;
+  auto later = out_.begin();
   for (Outgoing& out : out_) {
     const bool waits = busy.count(out.to) != 0 && out.message != ControlMessage::welcome;
     if (waits || send_pieces(out) == Sent::later) {
       busy.insert(out.to);
-      later.push_back(std::move(out));
+      std::swap(*later++, out);
       continue;
     }
     ++moved;
     world_.work.fetch_sub(1, std::memory_order_relaxed);
   }
-  out_ = std::move(later);
+  out_.erase(later, out_.end());
   return moved;
 }
 
@@ -139,7 +137,8 @@ void ControlQueue::on_piece(uint32_t from, const int32_t* args, const void* payl
   if (at > total || length > total - at) return;
   const std::lock_guard lock(in_mutex_);
   const std::pair<uint32_t, uint32_t> key{from, static_cast<uint32_t>(args[1])};
-  Incoming& in = partial_[key];
+  Incoming whole;  // most control messages have one piece
+  Incoming& in = length == total ? whole : partial_[key];
   if (in.received == 0) {
     in.from = from;
     in.epoch = world_.epoch(from);
@@ -152,7 +151,7 @@ void ControlQueue::on_piece(uint32_t from, const int32_t* args, const void* payl
   in.received += length;
   if (in.received < total) return;
   arrived(key.second, std::move(in));
-  partial_.erase(key);
+  if (length != total) partial_.erase(key);
 }
 
 // This and the next: the mutex is held.

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/gaspi/control.h"
 
@@ -65,11 +66,11 @@ class ControlQueue {
 
   World& world_;
   std::mutex out_mutex_;  // held while sending; never taken inside a delivery
-  std::deque<Outgoing> out_;
+  std::vector<Outgoing> out_;
   std::map<uint32_t, Numbers> numbers_;  // by rank; under out_mutex_
   uint32_t unordered_ = 0;               // under out_mutex_
   std::mutex new_mutex_;                 // control messages that are to join out_; held for moments
-  std::deque<Outgoing> new_;
+  std::vector<Outgoing> new_;
   std::mutex in_mutex_;  // taken inside deliveries: nothing is sent under it
   std::map<std::pair<uint32_t, uint32_t>, Incoming> partial_;  // (from, id)
   std::map<uint32_t, Order> orders_;                           // by rank
