@@ -22,15 +22,6 @@ size_t start_of(const Inbox& in) {
   return in.placing ? padding_of(in.padding + (in.to == nullptr ? in.left : 0)) : 0;
 }
 
-void drop(cwyc_ep* ep, Chunk* chunk) {
-  chunk->released = true;
-  if (chunk->held == 0) ep->idle_buffers.push_back(chunk);
-}
-
-void let_go(cwyc_ep* ep, Chunk* chunk) {
-  if (--chunk->held == 0 && chunk->released) ep->idle_buffers.push_back(chunk);
-}
-
 // Room for what a unit needs that is not complete. False: no memory.
 bool make_room(cwyc_ep* ep, Inbox& in) {
   const size_t have = in.tail - in.head;
@@ -51,7 +42,7 @@ bool make_room(cwyc_ep* ep, Inbox& in) {
     }
     in.chunk->released = false;
     if (have != 0) std::memcpy(in.chunk->data + start, old->data + in.head, have);
-    if (old != nullptr) drop(ep, old);
+    if (old != nullptr) give_back_chunk(ep, old);
   }
   in.head = start;
   in.tail = start + have;
@@ -121,7 +112,7 @@ uint32_t take_frame(cwyc_ep* ep, Link& link, const Unit& unit, uint32_t lane) {
   }
   ++chunk->held;  // so that a nested progress leaves it alone
   const uint32_t events = on_frame(ep, chunk, frame, unit.length, lane, link.index);
-  let_go(ep, chunk);
+  Network::kept_done(ep, chunk);
   return events;
 }
 
@@ -180,15 +171,16 @@ Chunk* Network::make_buffer(cwyc_ep* ep) {
 }
 
 void give_back_chunk(cwyc_ep* ep, Chunk* chunk) {
-  drop(ep, chunk);
+  chunk->released = true;
+  if (chunk->held == 0) ep->idle_buffers.push_back(chunk);
 }
 
 void Network::kept_done(cwyc_ep* ep, Chunk* chunk) {
-  let_go(ep, chunk);
+  if (--chunk->held == 0 && chunk->released) ep->idle_buffers.push_back(chunk);
 }
 
 void clear_inbox(Link& link) {
-  if (link.in.chunk != nullptr) drop(link.ep, link.in.chunk);
+  if (link.in.chunk != nullptr) give_back_chunk(link.ep, link.in.chunk);
   link.in = {};
 }
 
@@ -207,7 +199,7 @@ uint32_t read_link(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane) 
     const bool emptied = reads != 0 && in.emptied;
     if (!emptied && reads != most_reads && fill(*link) != 0) continue;
     if (in.chunk != nullptr && in.head == in.tail) {
-      drop(ep, std::exchange(in.chunk, nullptr));
+      give_back_chunk(ep, std::exchange(in.chunk, nullptr));
       in.head = in.tail = 0;
     }
     return events;
