@@ -107,6 +107,7 @@ void note_running() {
 
 void run_progress_thread() {
   enter_as_internal_thread();
+  progress_thread_polls.store(true, std::memory_order_relaxed);
   or_fatal("progress thread", [] { make_progress(); });
 }
 

@@ -280,6 +280,10 @@ void nap(uint64_t max_ns, uint64_t waited_ns) {
   if (armed == Armed::busy || has_mute_conduit()) max_ns = blind_nap_ns(max_ns, waited_ns);
   // Several cannot be waited for together: look at the others often.
   constexpr uint64_t kMixedNap = 200000;
+  // The first of a network's sleepers to run takes what came, and the others would sleep on.
+  constexpr uint64_t kNapBesideThreads = 1000000;
+  const bool shared = live_threads() > 1 || progress_thread_polls.load(std::memory_order_relaxed);
+  if (shared && !thread.internal && !fds.empty()) max_ns = std::min(max_ns, kNapBesideThreads);
   const Nappers sleepers = nappers();
   const bool alone = sleepers.count + (fds.empty() ? 0 : 1) <= 1;
   const uint64_t bounded = alone ? max_ns : std::min(max_ns, kMixedNap);

@@ -14,6 +14,8 @@ class Endpoint;
 // A thread of the client's has polled since somebody last looked and took it back. Relaxed: a hint.
 // Written by polls that find it false alone, so that they share the line while it is true.
 [[gnu::visibility("hidden")]] inline std::atomic<bool> client_polled{false};
+// Relaxed: set once.
+[[gnu::visibility("hidden")]] inline std::atomic<bool> progress_thread_polls{false};
 
 // A pass over every conduit endpoint, pending emulated operations and collectives. Returns how many
 // things happened. From client context only; a nested call does nothing.
