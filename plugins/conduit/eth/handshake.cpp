@@ -231,6 +231,8 @@ cwy_status open_listener(cwyc_ep& ep, cwy_err* err) {
     ep.listener = Descriptor(socket(AF_INET, type, 0));
     if (ep.listener && bind(ep.listener.get(), address, length) != 0) ep.listener = Descriptor();
   }
+  if (ep.listener)
+    set_options(&ep, ep.listener.get());  // the size of a window is settled with the connection
   length = sizeof any;
   if (!ep.listener || listen(ep.listener.get(), SOMAXCONN) != 0 ||
       getsockname(ep.listener.get(), address, &length) != 0)
