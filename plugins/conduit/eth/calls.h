@@ -23,8 +23,11 @@ inline bool Network::came_by(const Link& link, uint32_t index) {
 // ---- outbox.cpp
 // Most bytes that a link takes over before its socket has room for them.
 inline constexpr size_t outbox_limit = 4 << 20;
-// Small operations behind others wait for each other until so much is there.
-inline constexpr size_t batch_bytes = 16 << 10;
+// Operations behind others wait for each other until so much is there.
+inline constexpr size_t batch_bytes = 64 << 10;
+// Vectors and payloads that are not copied leave at once beside fewer operations of their link. Few
+// are no stream, and the program may be about to compute.
+inline constexpr uint32_t few_under_way = 8;
 // Payloads up to here are copied; longer ones are sent from where they are.
 inline constexpr size_t copied_payload = 4096;
 

@@ -79,7 +79,8 @@ static cwy_status post(Link& link, Ticket* ticket, UnitKind kind, void* local, s
   const bool alone = link.pending == nullptr;
   attach_pending(link, ticket);
   (kind == UnitKind::get ? link.answers : link.acks).push(ticket);
-  push(link, alone || length > copied_payload);
+  const bool few = length > copied_payload && link.in_flight <= few_under_way;
+  push(link, alone || few || length >= batch_bytes);
   return CWY_OK;
 }
 

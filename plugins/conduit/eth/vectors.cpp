@@ -49,7 +49,7 @@ void must(Link& link, cwy_status status) {
   if (status != CWY_OK) break_off(link);
 }
 
-// `post(link, tickets, count)` posts the pieces; each has a ticket, or all have one.
+// `post(link, tickets, count)` posts the pieces. Each piece has a ticket, or all have one.
 template <class Post>
 cwy_status post_vector(cwyc_conn* conn, const cwyc_vector& v, bool each, Post&& post) {
   if (is_empty(v)) return CWY_OK;
@@ -63,7 +63,7 @@ cwy_status post_vector(cwyc_conn* conn, const cwyc_vector& v, bool each, Post&& 
   if (tickets == nullptr) return CWY_RETRY;
   const bool alone = link.pending == nullptr;
   post(link, tickets, count);
-  push(link, alone);
+  push(link, alone || link.in_flight <= few_under_way);
   return CWY_INPROGRESS;
 }
 
