@@ -172,7 +172,7 @@ struct Link : fabric::Link<Network> {
   uint32_t acked = 0;           // of what this side put, as the peer has counted
   uint32_t done = 0, told = 0;  // of what the peer put; what it has been told of
   bool dirty = false, unread = false;
-  bool unwatched = false;  // its socket is not in epoll's set: the link is hot
+  bool unwatched = false;  // the socket is not in epoll's set: the link is hot
   // The thread whose posts wait for company, where there are several; 0: all that waits leaves with
   // the next pass. `looked`: bytes that waited at the last pass of another thread; `kept_since`:
   // when such a pass first left them, 0: none has.
@@ -230,7 +230,7 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   std::vector<uint32_t> dirty;               // links with something that may leave now
   std::vector<uint32_t> unread;              // links whose inbox has units that the budget left
   uint32_t hot = causeway::fabric::no_link;  // asked before epoll
-  uint32_t missed = 0, heard = 0;            // its reads in vain; those that found something
+  uint32_t missed = 0, heard = 0;            // reads of it in vain; reads that found something
   uint32_t passes = 0;
   std::vector<pthread_t> sleepers;  // threads that have armed and made no progress since
   uint64_t next_look = 0;

@@ -38,10 +38,10 @@ bool cool(cwyc_ep* ep) {
 
 // A read of the hot link has found something.
 void heard_of(cwyc_ep* ep) {
-  Link* const link = find_link(ep, ep->hot);
   ep->missed = 0;
-  if (++ep->heard % unwatched_after != 0 || link == nullptr || !link->socket) return;
-  if (link->unwatched || link->out.blocked || !ep->sleepers.empty()) return;
+  if (++ep->heard % unwatched_after != 0 || !ep->sleepers.empty()) return;
+  Link* const link = find_link(ep, ep->hot);
+  if (link == nullptr || !link->socket || link->unwatched || link->out.blocked) return;
   link->unwatched = watch(ep, EPOLL_CTL_DEL, link->socket.get(), 0, 0);
 }
 
