@@ -47,7 +47,7 @@ class Deadline {
   void is_for(const char* what, uint32_t a, uint32_t b = 0, uint32_t c = 0) {
     what_ = what, numbers_ = {a, b, c};
   }
-  // Who writes what is waited for looks at the word (WaitSubject::sleep_word).
+  // The writer of what is waited for looks at the word (WaitSubject::sleep_word).
   void sleeps_by(const std::atomic<uint32_t>& word) { sleep_word_ = &word; }
   WaitSubject subject() const {
     WaitSubject subject{

@@ -17,8 +17,8 @@ namespace causeway::conformance {
 namespace {
 
 constexpr uint64_t kNapNs = 300'000'000;  // long: a nap of this length was not ended by anything
-// Of so many rounds the first ones are only polled for, in the first second: a conduit may watch a
-// busy link in another way, and has to come back from that before it sleeps.
+// The first rounds of each cycle are only polled for, in the first second. A conduit may watch a
+// busy link in another way, and has to come back from that before a sleep.
 constexpr uint32_t kCycle = 256, kPolledRounds = 100;
 constexpr uint64_t kPolledNs = 1'000'000'000;
 
