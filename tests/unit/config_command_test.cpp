@@ -126,14 +126,16 @@ TEST(CheckConfig, ValuesThatPluginsRefuse) {
                                        "  far: {plugin: shm, device: nowhere}\n"
                                        "  odd: {plugin: trace, options: {over: posix}}\n"
                                        "  posix: {plugin: shm, options: {memory: posix}}\n"
+                                       "  few: {plugin: eth, options: {connections: 7}}\n"
                                        "segment: {huge_pages: require}\n"
-                                       "peers: [{use: [far, odd, shm, eth]}]\n");
+                                       "peers: [{use: [far, odd, shm, eth, few]}]\n");
   const Outcome outcome = run("--no-site " + file, kErrors);
   EXPECT_EQ(outcome.status, 1);
   for (const char* line :
        {":2:31: conduit shm: option 'ring_bytes' is 5; expected 0 or a multiple of 4 KiB up to",
         ":3:34: conduit eth: option 'socket_buffer' is 4096, with which everything would crawl",
-        ":7:23: conduit odd: option 'huge_pages': require needs memory: memfd"})
+        ":7:45: conduit few: option 'connections' is 7; expected 8 at least",
+        ":8:23: conduit odd: option 'huge_pages': require needs memory: memfd"})
     EXPECT_THAT(outcome.text, HasSubstr(file + line));
   // The device may be another machine's.
   EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":4:3: conduit far: .*\\(warning\\)"));

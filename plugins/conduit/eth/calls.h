@@ -82,12 +82,14 @@ inline void push(Link& link, bool now) {
   link.ep->dirty.push_back(link.index);
 }
 
-inline cwy_status Network::may_send(const Link& link) {
-  if (__builtin_expect(link.state != LinkState::up, 0))
-    return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
+// For a link that is not up: one that was parked for quiet comes back.
+cwy_status may_send_later(Link& link);
+
+inline cwy_status Network::may_send(Link& link) {
+  if (__builtin_expect(link.state != LinkState::up, 0)) return may_send_later(link);
   return link.out.bytes < outbox_limit ? CWY_OK : CWY_RETRY;
 }
-inline cwy_status Network::may_post(const Link& link, uint32_t count) {
+inline cwy_status Network::may_post(Link& link, uint32_t count) {
   if (const cwy_status may = may_send(link); may != CWY_OK) return may;
   return link.ep->in_flight + count <= link.ep->in_flight_max ? CWY_OK : CWY_RETRY;
 }
@@ -100,10 +102,35 @@ inline void attach_pending(Link& link, Ticket* ticket) {
 inline void Network::retired(Link& link, const Ticket&) {
   --link.ep->in_flight;
 }
+// The link's socket from now on; the one before is closed.
+void set_socket(Link& link, Descriptor socket);
 // Closes the socket, and drops what waits.
 void close_path(Link& link);
 // Hosts whose kernels are silent.
 void look_for_silence(cwyc_ep* ep);
+
+// ---- parking.cpp
+void choose_most_sockets(cwyc_ep& ep);
+// May another connection be opened, or taken? If not, quiet links are asked to close.
+enum class Opening { own, taken };
+bool may_open(cwyc_ep* ep, Opening opening);
+// The process has no more descriptors. False: no link of the endpoint could give one back.
+bool make_do(cwyc_ep* ep);
+// The peer says that it wants to close, that this side may, or not. False: it could not.
+bool on_park(Link& link, uint32_t step);
+// Closes the stream, over which nothing is under way.
+void park(Link& link);
+// From `parking` the link is up again, and tells credit that it could not tell meanwhile.
+void stay_up(Link& link);
+// The link is about to connect again.
+void unpark(Link& link);
+
+inline void Network::reserve(Link& link) {
+  ++link.reserved;
+}
+inline void Network::unreserve(cwyc_ep*, Link* link) {
+  if (link != nullptr) --link->reserved;
+}
 
 // ---- handshake.cpp
 // Where an event of epoll belongs.
@@ -114,6 +141,8 @@ inline uint64_t name_of(Source source, uint32_t number) {
 bool watch(const cwyc_ep* ep, int operation, int socket, uint32_t events, uint64_t name);
 cwy_status open_listener(cwyc_ep& ep, cwy_err* err);
 void accept_newcomers(cwyc_ep* ep);
+// Watches the listener again, if it is time.
+void accept_again(cwyc_ep* ep);
 uint32_t hear_newcomer(cwyc_ep* ep, uint32_t socket);
 uint32_t dismiss_silent(cwyc_ep* ep, uint64_t now);
 // An event of a socket that connects.
@@ -134,6 +163,7 @@ cwy_status post_piece(Link& link, Ticket* ticket, UnitKind kind, void* local, si
 bool serve(Link& link, const Unit& unit, const char* head);
 // The payload of link.in.unit is in place.
 void placed(Link& link);
+void stage_unit(Link& link, const Unit& unit);
 // Tells the peer that its puts are done.
 void stage_ack(Link& link);
 

@@ -23,6 +23,7 @@ void choose_sizes(cwyc_ep& ep) {
   const uint64_t automatic = std::clamp<uint64_t>(4096 / peers, 16, 128);
   ep.window = static_cast<uint32_t>(std::max<uint64_t>(wished != 0 ? wished : automatic, 8));
   ep.in_flight_max = 16384;
+  choose_most_sockets(ep);
 }
 
 // As many places as there is room for; this host's own come last, and one of them always.
@@ -70,6 +71,7 @@ void Network::more_stats(const cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   fn(arg, "sends", ep->sends);
   fn(arg, "receives", ep->receives);
   fn(arg, "blocked", ep->blocked);
+  fn(arg, "parked", ep->parked);
 }
 
 void Conduit::ep_close(cwyc_ep* ep) {

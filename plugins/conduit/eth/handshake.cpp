@@ -17,6 +17,9 @@ constexpr uint64_t introduction_ns = 1'000'000'000;
 // An address that does not answer so soon is left for the next one, if there is one.
 constexpr uint64_t attempt_ns = 2'000'000'000;
 constexpr size_t most_newcomers = 1024;
+// Newcomers wait so long in the kernel's queue where descriptors are short, or where one could not
+// be taken for another reason.
+constexpr uint64_t short_ns = 1'000'000, refused_ns = 500'000'000;
 
 void set(int socket, int level, int option, int value) {
   setsockopt(socket, level, option, &value, sizeof value);
@@ -60,6 +63,15 @@ bool hear(int socket, char* bytes, size_t& got) {
   return true;
 }
 
+// Accounts of a pair of links that was parked go on as they were.
+void come_to_know(Link& link, const Introduction& i) {
+  if (link.remote == i.link) return;
+  learn(link, i);
+  link.owed_limit = std::max(1u, link.ep->window / 2);
+  link.acked = link.done = link.told = 0;
+  for (uint32_t& owed : link.owed) owed = 0;
+}
+
 // ---- the side that asks
 
 // The places where the peer may be found, the best one last. One on a wire that this side is on
@@ -91,15 +103,19 @@ void leave_by_named(const cwyc_domain& domain, int socket, const Place& to) {
   }
 }
 
+// True: it is under way, or waits for a descriptor.
 bool start_attempt(Link& link, const Place& place) {
-  link.socket = Descriptor();
+  set_socket(link, Descriptor());
   link.at = place;
   sockaddr_storage to{};
   const socklen_t length = socket_address(place, link.port, to);
   Descriptor socket(::socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) {
     link.why = strerrordesc_np(errno);
-    return false;
+    if ((errno != EMFILE && errno != ENFILE) || !make_do(link.ep)) return false;
+    link.route.push_back(place);
+    link.attempt_began = 0;
+    return true;
   }
   set_options(link.ep, socket.get());
   leave_by_named(*link.ep->domain, socket.get(), place);
@@ -111,7 +127,7 @@ bool start_attempt(Link& link, const Place& place) {
   if (!watch(link.ep, EPOLL_CTL_ADD, socket.get(), EPOLLIN | EPOLLOUT,
              name_of(Source::link, link.index)))
     return false;
-  link.socket = std::move(socket);
+  set_socket(link, std::move(socket));
   link.hello_sent = link.hello_late = false;
   link.greeted = 0;
   link.attempt_began = services->now();
@@ -141,13 +157,12 @@ void on_welcome(Link& link) {
   std::memcpy(&i, link.greeting, sizeof i);
   if (!is_sound(link.ep, i) || i.nonce != link.nonce || i.to != link.ep->nonce)
     return attempt_failed(link, "the peer answered with strange bytes");
+  come_to_know(link, i);
   if (i.step == step_crossed) {  // its own attempt is on its way
-    link.socket = Descriptor();
+    set_socket(link, Descriptor());
     link.route.clear();
     return expect_answer(link);
   }
-  learn(link, i);
-  link.owed_limit = std::max(1u, link.ep->window / 2);
   finish_connect(link, CWY_OK);
 }
 
@@ -155,10 +170,9 @@ void on_welcome(Link& link) {
 
 // The stream becomes the link's.
 void take_over(Link& link, Newcomer& from, const Introduction& hello) {
-  link.socket = std::move(from.socket);
+  set_socket(link, std::move(from.socket));
   link.route.clear();
-  learn(link, hello);
-  link.owed_limit = std::max(1u, link.ep->window / 2);
+  come_to_know(link, hello);
   watch(link.ep, EPOLL_CTL_MOD, link.socket.get(), EPOLLIN, name_of(Source::link, link.index));
   if (!introduce_to(link.socket.get(), introduction_of(link, step_welcome)))
     return lose_link(link, "the peer went away while it connected");
@@ -170,8 +184,10 @@ void take_over(Link& link, Newcomer& from, const Introduction& hello) {
 bool settle_crossing(cwyc_ep* ep, Newcomer& from, const Introduction& hello) {
   Link* const own = hello.nonce != ep->nonce ? own_attempt(ep, hello) : nullptr;
   if (own == nullptr) return false;
+  if (own->state == LinkState::parking) park(*own);  // and its end has not been read yet
+  if (own->state == LinkState::parked) unpark(*own);
   if (own->state != LinkState::connecting) return true;  // the other stream was faster
-  if (ep->nonce < hello.nonce)
+  if (ep->nonce < hello.nonce && own->socket)
     introduce_to(from.socket.get(), introduction_of(*own, step_crossed));
   else
     take_over(*own, from, hello);
@@ -196,6 +212,11 @@ void admit(cwyc_ep* ep, Newcomer& from) {
   }
   if (settle_crossing(ep, from, hello)) return;
   if (Link* const link = make_link(ep, peer, hello.nonce)) take_over(*link, from, hello);
+}
+
+void stop_accepting(cwyc_ep* ep, uint64_t for_ns) {
+  ep->accepts_at = services->now() + for_ns;
+  watch(ep, EPOLL_CTL_MOD, ep->listener.get(), 0, name_of(Source::listener, 0));
 }
 
 // Whether a connection came in where this endpoint said that it listens.
@@ -246,13 +267,14 @@ cwy_status open_listener(cwyc_ep& ep, cwy_err* err) {
 // While too many are not introduced yet, or there are no descriptors, the others wait in the
 // kernel's queue.
 void accept_newcomers(cwyc_ep* ep) {
-  while (ep->newcomers.size() < most_newcomers) {
+  while (ep->newcomers.size() < most_newcomers && may_open(ep, Opening::taken)) {
     Descriptor socket(accept4(ep->listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
       if (errno == EINTR || errno == ECONNABORTED) continue;
+      if ((errno == EMFILE || errno == ENFILE) && make_do(ep)) break;
       log(CWY_LOG_ERROR, "a connection cannot be taken: %s", strerrordesc_np(errno));
-      break;
+      return stop_accepting(ep, refused_ns);
     }
     if (!is_expected(ep, socket.get())) continue;
     set_options(ep, socket.get());
@@ -264,8 +286,13 @@ void accept_newcomers(cwyc_ep* ep) {
     newcomer.deadline = services->now() + introduction_ns;
     ep->newcomers.push_back(std::move(newcomer));
   }
-  ep->accepting = false;
-  watch(ep, EPOLL_CTL_MOD, ep->listener.get(), 0, name_of(Source::listener, 0));
+  stop_accepting(ep, short_ns);
+}
+
+void accept_again(cwyc_ep* ep) {
+  if (services->now() < ep->accepts_at) return;
+  ep->accepts_at = 0;
+  watch(ep, EPOLL_CTL_MOD, ep->listener.get(), EPOLLIN, name_of(Source::listener, 0));
 }
 
 uint32_t hear_newcomer(cwyc_ep* ep, uint32_t socket) {
@@ -289,10 +316,6 @@ uint32_t dismiss_silent(cwyc_ep* ep, uint64_t now) {
   const size_t dismissed = std::erase_if(
       ep->newcomers, [&](const Newcomer& n) { return now > n.deadline && peek(n) <= 0; });
   ep->counters.dropped.add(dismissed);
-  if (!ep->accepting && ep->newcomers.size() < most_newcomers) {
-    ep->accepting = true;
-    watch(ep, EPOLL_CTL_MOD, ep->listener.get(), EPOLLIN, name_of(Source::listener, 0));
-  }
   return static_cast<uint32_t>(dismissed);
 }
 
@@ -300,7 +323,7 @@ cwy_status Network::begin_connect(Link& link, const Address& to, cwy_err* err) {
   link.port = to.port;
   link.route = route_to(*link.ep->domain, to);
   link.why = "none of its addresses is of a family that this rank has";
-  if (next_attempt(link)) {
+  if (!may_open(link.ep, Opening::own) || next_attempt(link)) {
     want_attention(&link);
     return CWY_INPROGRESS;
   }
@@ -336,6 +359,12 @@ uint32_t go_on_connecting(Link& link, uint32_t events) {
 // Once the peer's kernel has taken the connection it speaks for the peer (look_for_silence), which
 // may compute. A peer whose own attempt goes first and does not come is asked again.
 uint32_t Network::push_connecting(Link& link, uint64_t now) {
+  if (link.attempt_began == 0) {
+    if (!may_open(link.ep, Opening::own)) return 0;
+    expect_answer(link);
+    if (!next_attempt(link)) lose_link(link, link.why);
+    return 1;
+  }
   if (link.socket && link.hello_sent) tell_silence(link, now);
   if (link.hello_sent && (link.socket || now <= link.deadline)) return 0;
   if (link.hello_sent) {
@@ -349,6 +378,7 @@ uint32_t Network::push_connecting(Link& link, uint64_t now) {
   if (!late) {
     attempt_failed(link, "no answer");
   } else {
+    if (link.connect_op == nullptr) lose_link(link, "no answer in connect_timeout");
     close_path(link);
     finish_connect(link, CWY_ERR_TIMEOUT);
   }

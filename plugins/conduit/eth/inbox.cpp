@@ -82,13 +82,18 @@ size_t fill(Link& link) {
                              : recv(link.socket.get(), pieces[1].iov_base, room, MSG_DONTWAIT);
   in.emptied = got < static_cast<ssize_t>(room + (direct ? in.left : 0));
   if (got > 0) {
+    link.used = true;
     const size_t placed = direct ? std::min(in.left, static_cast<size_t>(got)) : 0;
     if (placed != 0) in.to += placed;
     in.left -= placed;
     in.tail += static_cast<size_t>(got) - placed;
     return static_cast<size_t>(got);
   }
-  if (got == 0) lose_link(link, "the connection was closed by the peer");
+  const bool parks = link.state == LinkState::parking && !link.asked && in.head == in.tail;
+  if (got == 0 && parks && !link.out.broken)
+    park(link);
+  else if (got == 0)
+    lose_link(link, "the connection was closed by the peer");
   if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
     lose_link(link, strerrordesc_np(errno));
   return 0;
@@ -152,6 +157,8 @@ uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane)
       break;
     }
     if (have < need) break;
+    if (__builtin_expect(link->state == LinkState::parking, 0) && unit.kind != UnitKind::park)
+      stay_up(*link);
     if (unit.kind == UnitKind::frame) {
       events += take_frame(ep, *link, unit, lane);
       continue;
@@ -190,6 +197,7 @@ uint32_t read_link(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane) 
     events += take_units(ep, index, budget - events, lane);
     Link* const link = find_link(ep, index);
     if (link == nullptr || !link->socket) return events;
+    if (link->state == LinkState::connecting) return events;  // anew, within a delivery
     if (events >= budget) {
       if (!link->unread) ep->unread.push_back(index);
       link->unread = true;

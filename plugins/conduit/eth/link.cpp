@@ -34,7 +34,7 @@ void close_path(Link& link) {
   clear_inbox(link);
   link.acks.clear();
   link.answers.clear();
-  link.socket = Descriptor();
+  set_socket(link, Descriptor());
   link.unwatched = false;
 }
 
@@ -42,6 +42,15 @@ void close_path(Link& link) {
 // wait.
 bool Network::may_be_unread(const Link& link) {
   return link.lost && !link.ep->deferred.empty();
+}
+
+bool Network::is_usable(const Link& link) {
+  return link.state == LinkState::up || link.state == LinkState::parked;
+}
+
+void set_socket(Link& link, Descriptor socket) {
+  link.ep->sockets += (socket ? 1u : 0u) - (link.socket ? size_t{1} : size_t{0});
+  link.socket = std::move(socket);
 }
 
 void Network::path_lost(Link& link) {

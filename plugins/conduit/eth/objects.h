@@ -69,21 +69,24 @@ struct Network : fabric::CoreTypes {
   static void retired(Link&, const Ticket&);
   static bool withdraw(Link&, Ticket*) { return true; }
   static bool may_be_unread(const Link&);
+  static bool is_usable(const Link&);
+  static void reserve(Link&);
+  static void unreserve(Endpoint*, Link*);
   static void path_lost(Link&);
   static void end_path(Link&);
   static void purge_path(Link&);
   static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&) { return false; }
   static cwy_status begin_connect(Link&, const Address&, cwy_err*);
-  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*) { return CWY_OK; }
+  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*);
 
   // ---- outbox.cpp
   static size_t framed(const Endpoint*, size_t bytes) { return aligned(bytes); }
   static size_t at_once_max(const Endpoint*) { return fabric::stack_frame; }
   static bool wants_keys(const Endpoint*) { return false; }
   static uint64_t longest(const Domain*) { return longest_transfer; }
-  static cwy_status may_send(const Link&);
-  static cwy_status may_control(const Link&);
+  static cwy_status may_send(Link&);
+  static cwy_status may_control(Link&);
   static cwy_status send_at_once(Link&, const char* frame, size_t length);
   static cwy_status send(Link&, Ticket*, const char* data, size_t length, LocalKey);
   static cwy_status send_pieces(Link&, Ticket*, size_t head, size_t padding,
@@ -100,7 +103,7 @@ struct Network : fabric::CoreTypes {
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char*) { return 0; }
 
   // ---- rma.cpp
-  static cwy_status may_post(const Link&, uint32_t count);
+  static cwy_status may_post(Link&, uint32_t count);
   static bool writes_at_once(const Endpoint*, size_t length, bool copy);
   static cwy_status write(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
                           uint64_t raddr, const Rkey&, bool at_once);
@@ -180,15 +183,20 @@ struct Link : fabric::Link<Network> {
   uint64_t kept_since = 0;
   size_t looked = 0;
   bool part_refused = false;  // of what the unit that follows belongs to
+  // Parking.
+  bool used = false;      // since the hand passed
+  bool asked = false;     // this side has asked, and has no answer
+  uint32_t reserved = 0;  // frames prepared and not committed
+  Address to{};           // where the peer listens, once the core has connected
   // For the time of connecting.
   std::vector<Place> route;  // places left to try, the next one last
   Place at{};                // the one that is being tried
   uint16_t port = 0;
-  uint64_t attempt_began = 0;
-  bool hello_sent = false;  // the peer's kernel has taken the connection
-  bool hello_late = false;  // so late that the peer may have closed it by then
-  bool silent = false;      // so was its host at the last look
-  size_t greeted = 0;       // bytes of the peer's welcome
+  uint64_t attempt_began = 0;  // 0: no descriptor for it yet
+  bool hello_sent = false;     // the peer's kernel has taken the connection
+  bool hello_late = false;     // so late that the peer may have closed it by then
+  bool silent = false;         // so was its host at the last look
+  size_t greeted = 0;          // bytes of the peer's welcome
   char greeting[sizeof(Introduction)] = {};
 };
 
@@ -225,7 +233,7 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   size_t chunk_bytes = 0;  // of one Chunk
   causeway::Descriptor epoll, listener, cables;
   std::vector<causeway::eth::Newcomer> newcomers;
-  bool accepting = true;
+  uint64_t accepts_at = 0;                   // 0: the listener is watched; or from then on
   uint32_t inside = 0;                       // calls of progress, one in the other
   std::vector<uint32_t> dirty;               // links with something that may leave now
   std::vector<uint32_t> unread;              // links whose inbox has units that the budget left
@@ -236,5 +244,9 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   uint64_t next_look = 0;
   uint64_t closes_at = 0;  // it is being closed: what has left it may take until then to arrive
   uint32_t full = 0;       // links whose sockets have no room
+  // Parking: descriptors of links, how many there may be, and how many where peers do not answer;
+  // which link is looked at next, when others are asked again, and since when there are too few.
+  size_t sockets = 0, most_sockets = 0, bound = 0, hand = 0;
+  uint64_t next_ask = 0, short_since[2] = {}, parked = 0;
   uint64_t sends = 0, receives = 0, blocked = 0;  // system calls; times that a socket was full
 };

@@ -90,6 +90,7 @@ void flush(Link& link, bool again) {
   while (!link.out.empty() && !link.out.broken) {
     const ssize_t sent = send_pieces_of(link);
     if (sent >= 0) {
+      link.used = true;
       consume(link, static_cast<size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       set_blocked(link, true);
@@ -177,7 +178,8 @@ static cwy_status send_frame(Link& link, Ticket* ticket, size_t length, size_t c
   return CWY_OK;
 }
 
-cwy_status Network::may_control(const Link& link) {
+cwy_status Network::may_control(Link& link) {
+  if (link.state == LinkState::parking) return may_send_later(link);
   return link.socket && link.state == LinkState::up ? CWY_OK : CWY_ERR_PEER_FAILED;
 }
 

@@ -24,6 +24,9 @@ CWY_MANIFEST(
     "  socket_buffer: {type: size, default: 0, min: 0, max: 1GiB,\n"
     "    help: 'bytes that the kernel keeps each way per connection, 16KiB at least; 0: as many as "
     "it finds right'}\n"
+    "  connections: {type: int, default: 0, min: 0, max: 1000000,\n"
+    "    help: 'of an endpoint at once, 8 at least: quiet ones are closed for others; 0: three "
+    "quarters of the limit of open files'}\n"
     "  peer_timeout: {type: time, default: 30s, min: 1ms, max: 24h,\n"
     "    help: 'silence of a host until it counts as failed, in whole seconds; timeouts.peer when "
     "not set'}\n"
@@ -36,7 +39,12 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   OptionReader r(*conduit::services, opts, err);
   read_basic(r);
   r.size("socket_buffer", socket_buffer);
+  r.number("connections", connections);
   r.time("peer_timeout", peer_timeout_ns);
+  if (r.status() == CWY_OK && connections != 0 && connections < 8)
+    return report(err, CWY_ERR_INVALID,
+                  "option 'connections' is %llu; expected 8 at least, or 0: by ulimit -n",
+                  static_cast<unsigned long long>(connections));
   // Jobs of 2 ranks that took 8 s with 16 KiB took minutes with 4: each few packets wait for an
   // acknowledgement.
   constexpr uint64_t least = 16 << 10;

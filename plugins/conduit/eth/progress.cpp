@@ -83,7 +83,7 @@ uint32_t ask_epoll(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
 
 uint32_t ask_hot(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const Link* const link = find_link(ep, ep->hot);
-  if (link == nullptr || !link->socket || link->state != LinkState::up) {
+  if (link == nullptr || !link->socket || link->state == LinkState::connecting) {
     cool(ep);
     return 0;
   }
@@ -174,6 +174,7 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   if (due && events < budget) events += ask_epoll(ep, budget - events, lane);
   if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
   if (__builtin_expect(ep->passes % clock_every == 0, 0)) events += look_around(ep);
+  if (__builtin_expect(ep->accepts_at != 0, 0)) accept_again(ep);
   --ep->inside;
   if (!ep->dirty.empty()) flush_dirty(ep, Company::kept);
   return events;

@@ -13,12 +13,6 @@ char* registered(const cwyc_ep* ep, const Unit& unit, uint64_t address, uint64_t
   return nullptr;
 }
 
-void stage_unit(Link& link, const Unit& unit) {
-  char* const place = stage(link, sizeof unit);
-  if (place == nullptr) return break_off(link);
-  std::memcpy(place, &unit, sizeof unit);
-}
-
 // The caller is inside of progress, so push() notes the link for the end. `from` NULL: the request
 // was refused.
 void answer(Link& link, const char* from, size_t length) {
@@ -111,6 +105,12 @@ bool take_refusal(Link& link, uint32_t count) {
 
 }  // namespace
 
+void stage_unit(Link& link, const Unit& unit) {
+  char* const place = stage(link, sizeof unit);
+  if (place == nullptr) return break_off(link);
+  std::memcpy(place, &unit, sizeof unit);
+}
+
 void stage_ack(Link& link) {
   Unit unit{};
   unit.kind = UnitKind::ack;
@@ -139,6 +139,8 @@ bool serve(Link& link, const Unit& unit, const char* head) {
       return take_acks(link, unit.count);
     case UnitKind::refusal:
       return take_refusal(link, unit.count);
+    case UnitKind::park:
+      return on_park(link, unit.count);
     case UnitKind::frame:
       break;
   }

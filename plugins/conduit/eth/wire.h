@@ -56,7 +56,11 @@ enum class UnitKind : uint8_t {
   answer,   // to the oldest get or fetching atomic that has none
   ack,      // `count` puts and plain atomics are done, since the link came up
   refusal,  // the one behind the `count` that are done was refused
+  park,     // a ParkStep in `count`
 };
+
+// A connection is closed when both sides find it quiet (parking.cpp).
+enum ParkStep : uint32_t { park_ask, park_yes, park_no };
 
 struct Unit {
   uint32_t length;  // of the payload
@@ -90,6 +94,7 @@ inline size_t head_of(const Unit& unit) {
     case UnitKind::answer:
     case UnitKind::ack:
     case UnitKind::refusal:
+    case UnitKind::park:
       return sizeof(Unit);
   }
   return 0;

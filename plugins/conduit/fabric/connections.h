@@ -69,13 +69,15 @@ void learn(Link& link, const Introduction& i) {
   for (uint32_t lane = 0; lane < lane_count; ++lane) link.credit[lane] = i.window[lane];
 }
 
-// A link of this side's that the peer's hello crosses, that its welcome has overtaken, or that it
-// repeats.
+// A link of this side's that the peer's hello repeats, that its welcome has overtaken, or else one
+// that it crosses.
 template <class Ep>
 typename Ep::Network::Link* own_attempt(Ep* ep, const Introduction& hello) {
-  return find_by_nonce(ep, hello.nonce, [&](const auto& link) {
-    const bool crossed = link.state == LinkState::connecting && link.remote == no_link;
-    return !link.purged && (crossed || link.remote == hello.link);
+  auto* const known = find_by_nonce(
+      ep, hello.nonce, [&](const auto& link) { return !link.purged && link.remote == hello.link; });
+  if (known != nullptr) return known;
+  return find_by_nonce(ep, hello.nonce, [](const auto& link) {
+    return !link.purged && link.state == LinkState::connecting && link.remote == no_link;
   });
 }
 
@@ -91,7 +93,8 @@ void leave_in_order(Ep* ep) {
   const uint64_t end = services->now() + patience_ns;
   std::vector<uint32_t> to_tell;
   for (const auto& link : ep->links)
-    if (link != nullptr && link->state == LinkState::up && !link->purged)
+    if (link != nullptr && !link->purged &&
+        (link->state == LinkState::up || link->state == LinkState::parking))
       to_tell.push_back(link->index);
   const auto usable = [](const auto* link) {
     return link != nullptr && !link->lost && !link->purged;

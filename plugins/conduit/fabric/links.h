@@ -165,6 +165,7 @@ bool is_finished(const Link& link) {
   if (link.conn != nullptr || link.connect_op != nullptr) return false;
   if (link.purged) return true;
   if (link.state == LinkState::failed) return !Link::Network::may_be_unread(link);
+  if (link.state == LinkState::parked) return link.local_closed;
   return link.local_closed && link.remote_closed && link.bye_sent && link.pending == nullptr;
 }
 
@@ -227,12 +228,12 @@ void lose_link(Link& link, const char* why) {
   link.lost = true;
   link.why = why;
   Link::Network::path_lost(link);
+  link.deadline = services->now() + grace_ns;
   if (link.state == LinkState::connecting) {
     finish_connect(link, CWY_ERR_UNREACHABLE);
     return;
   }
   link.state = LinkState::failed;
-  link.deadline = services->now() + grace_ns;
   if (!Link::Network::may_be_unread(link)) judge_loss(link);
   want_attention(&link);
 }

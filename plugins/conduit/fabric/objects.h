@@ -71,7 +71,9 @@ struct Local {
   typename N::Lease* lease = nullptr;
 };
 
-enum class LinkState : uint8_t { connecting, up, failed };
+// `parking`: both sides find out if nothing is under way; then `parked`: the link has no path until
+// it is used again. Only for networks that close quiet links.
+enum class LinkState : uint8_t { connecting, up, parking, parked, failed };
 
 // One path to one endpoint of a peer, for both directions. The core's connection refers to it; so
 // does a peer that connected without this side having done so. `N::LinkPath` is the network's own,
