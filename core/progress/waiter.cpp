@@ -27,16 +27,19 @@ std::atomic<uint32_t> g_hot_spins{64};
 // inside of polls that report nothing before the end. A nap then makes the other side wait, and a
 // yield after each of them a little. The bound holds for each network that is polled.
 constexpr uint64_t kBusyPollNs = 5000;
+constexpr uint32_t kSpinsPerLook = 16;
 // The first poll after a nap finds nothing in the caches, and takes as long as one that moves a few
 // bytes: unless it took this long, the poll that follows it at once tells.
 constexpr uint64_t kBusyColdPollNs = 20000;
 
 // Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each
-// would cost as much. Yielding is timed: on a busy machine a yield is not over after a microsecond
-// but after everybody else's turn, some milliseconds, and who comes back from so many of them
-// sleeps seconds too late. A sleeper that is woken runs at once.
+// would cost as much. Polls of networks take twenty times as long, so each 16th looks at the clock.
+// Yielding is timed: on a busy machine a yield is not over after a microsecond but after everybody
+// else's turn, some milliseconds, and who comes back from so many of them sleeps seconds too late.
+// A sleeper that is woken runs at once.
 struct Patience {
   uint32_t spins;
+  uint64_t spin_ns;
   uint64_t yield_ns;
   uint64_t nap_ns;
   uint64_t longest_nap_ns;
@@ -46,6 +49,14 @@ struct Patience {
   uint64_t nap_after(uint64_t waited_ns) const {
     return std::clamp(waited_ns, nap_ns, longest_nap_ns);
   }
+  // Has it spun for long enough since `began`? 0: it begins now, and ends with the answer yes.
+  bool has_spun(uint64_t& began) const {
+    const uint64_t now = now_ns();
+    if (began == 0) began = now;
+    if (now - began <= spin_ns) return false;
+    began = 0;
+    return true;
+  }
   // Is nobody known to wait for this processor?
   bool spins_long() const { return spins > 0; }
 };
@@ -54,14 +65,15 @@ std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
 
 const Patience& patience() {
   static const Patience value = [] {
-    constexpr uint64_t kPollNs = 25;
+    constexpr uint64_t kPollNs = 25, kMostSpins = UINT32_MAX / 4;
     const Config& config = context().config();
     const JobFacts& job = context().job();
     Patience p;
     // With more ranks than processors a spinning rank keeps the one it waits for from running.
     const bool crowded = job.crowded();
     if (crowded) g_hot_spins.store(0, std::memory_order_relaxed);
-    p.spins = crowded ? 0 : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
+    p.spin_ns = config.waiting.spin_ns;
+    p.spins = crowded ? 0 : static_cast<uint32_t>(std::min(p.spin_ns / kPollNs, kMostSpins));
     p.yield_ns = config.waiting.yield_ns;
     p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
     p.longest_nap_ns = p.nap_ns * job.ranks_per_cpu();
@@ -129,6 +141,8 @@ void Waiter::rest() {
       mode == WaitMode::block ? UINT32_MAX : idle_ - g_hot_spins.load(std::memory_order_relaxed);
   if (idle <= p.spins) {
     gasnett_spinloop_hint();
+    if (idle == p.spins) since_ = 0;
+    if (idle % kSpinsPerLook == 1 && idle_ <= p.spins && p.has_spun(since_)) idle_ += p.spins;
     return;
   }
   const uint64_t now = now_ns();

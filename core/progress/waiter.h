@@ -54,7 +54,8 @@ class Waiter {
     uint64_t began_ns_ = 0;  // when it first yielded; of a wait without a name
     WaitSubject* subject_;
   };
-  uint64_t since_ = 0;   // when yielding began; 0: it has not. From a poll that moved bytes on anew
+  // When spinning or yielding began; 0: neither has. From a poll that moved bytes on anew.
+  uint64_t since_ = 0;
   uint64_t rested_ = 0;  // when the last yield or nap was over; 0: none since the last event
 };
 
