@@ -121,7 +121,7 @@ class SingletonBootstrap final : public Bootstrap {
   std::vector<uint32_t> local_ranks() const override { return {0}; }
   std::string job_key(uint64_t) override { return new_secret(); }
   CardTable exchange(const std::string& card, uint64_t) override { return CardTable({card}); }
-  void fence(uint64_t) override {}
+  void fence(uint64_t, Among) override {}
   void on_death(std::function<void(uint32_t, const std::string&)>) override {}
   // There is no launcher to ask: the caller ends itself.
   void abort(int status, const std::string& line) override {

@@ -44,8 +44,10 @@ class Bootstrap {
   // that is known; CWY_ERR_PEER_FAILED when a rank died meanwhile.
   virtual CardTable exchange(const std::string& card, uint64_t timeout_ns) = 0;
 
-  // Barrier over all ranks; same errors.
-  virtual void fence(uint64_t timeout_ns) = 0;
+  // Barrier over all ranks; same errors. Or over those that the launcher has not told dead: where
+  // another one dies, the others meet without it.
+  enum class Among { all, living };
+  virtual void fence(uint64_t timeout_ns, Among among = Among::all) = 0;
 
   // This rank has ended its start and needs nobody for it any more. Until every rank has said so, a
   // failure ends the job, also one that survives failures: a start that misses a rank cannot be

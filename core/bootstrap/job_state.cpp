@@ -11,6 +11,7 @@ void JobState::died(uint32_t rank, const std::string& how) {
   if (stopping_ || !dead_.emplace(rank, how).second) return;
   if (!first_) first_ = rank;
   ++deaths_;
+  ++changes_;
   last_ = {rank, how};
   if (rank < size_)
     undelivered_.emplace_back([rank, how](const Callbacks& want) { want.death(rank, how); });
@@ -27,6 +28,7 @@ void JobState::replaced(uint32_t rank, uint32_t epoch) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   revive(rank);
+  ++changes_;
   undelivered_.emplace_back([rank, epoch](const Callbacks& want) {
     if (want.replacement) want.replacement(rank, epoch);
   });
@@ -103,20 +105,30 @@ void JobState::complete(Wait& wait, int result) {
   changed_.notify_all();
 }
 
-JobState::Outcome JobState::wait_for(Wait& wait, std::chrono::nanoseconds limit) {
+JobState::Outcome JobState::wait_for(Wait& wait, std::chrono::nanoseconds limit, Known known) {
   std::unique_lock lock(mutex_);
   // A rank that dies meanwhile may have been replaced before this thread looks. The new process
   // takes no part in what this thread waits for, so the count of deaths is compared.
   const uint64_t before = deaths_;
-  const auto died = [this, before] { return first_.has_value() || deaths_ != before; };
+  const auto died = [&] {
+    return known ? changes_ != *known : first_.has_value() || deaths_ != before;
+  };
   const auto ready = [&] { return wait.result.has_value() || died(); };
   if (!changed_.wait_for(lock, limit, ready)) return Outcome::timeout;
+  // Others may have left already, who had the same answer.
+  if (known && wait.result) return Outcome::done;
   return died() ? Outcome::death : Outcome::done;
 }
 
-bool JobState::wait_for_death(std::chrono::nanoseconds limit) {
+bool JobState::wait_for_death(std::chrono::nanoseconds limit, Known known) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, [this] { return first_.has_value(); });
+  return changed_.wait_for(lock, limit,
+                           [&] { return known ? changes_ != *known : first_.has_value(); });
+}
+
+uint64_t JobState::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
 }
 
 std::optional<std::pair<uint32_t, uint32_t>> JobState::wait_for_place(

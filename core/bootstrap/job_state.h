@@ -59,10 +59,14 @@ class JobState {
   void complete(Wait& wait, int result);
 
   enum class Outcome { done, death, timeout };
-  Outcome wait_for(Wait& wait, std::chrono::nanoseconds limit);
+  // A death ends the wait: each that is known, or the first one behind so many changes.
+  using Known = std::optional<uint64_t>;
+  Outcome wait_for(Wait& wait, std::chrono::nanoseconds limit, Known known);
 
-  // True when a death is known now or becomes known within `limit`.
-  bool wait_for_death(std::chrono::nanoseconds limit);
+  // True when a death is known now or becomes known within `limit`; or a change behind so many.
+  bool wait_for_death(std::chrono::nanoseconds limit, Known known);
+  // Deaths and replacements so far.
+  uint64_t changes() const;
 
   // The place given to this process. nullopt after `limit`, and when the launcher is gone.
   std::optional<std::pair<uint32_t, uint32_t>> wait_for_place(std::chrono::nanoseconds limit);
@@ -88,7 +92,7 @@ class JobState {
   std::condition_variable changed_, news_;
   std::map<uint32_t, std::string> dead_;
   std::optional<uint32_t> first_;
-  uint64_t deaths_ = 0;                    // ever
+  uint64_t deaths_ = 0, changes_ = 0;      // ever
   std::pair<uint32_t, std::string> last_;  // of them
   std::deque<News> undelivered_;
   Callbacks callbacks_;

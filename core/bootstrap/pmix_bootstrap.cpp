@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/quiet_thread.h"
 #include "bootstrap/stand_in_directory.h"
@@ -206,10 +207,12 @@ void PmixBootstrap::find_local_ranks() {
 }
 
 // The members of a fence: the ranks. PMIx's wildcard for the whole namespace includes spares.
-std::vector<pmix_proc_t> PmixBootstrap::members() const {
+std::vector<pmix_proc_t> PmixBootstrap::members(Among among) const {
   std::vector<pmix_proc_t> procs;
-  if (processes_ == size_) return {whole_job()};
-  for (uint32_t rank = 0; rank < size_; ++rank) procs.push_back(proc_of(rank));
+  for (uint32_t rank = 0; rank < size_; ++rank)
+    if (among == Among::all || rank == rank_ || !state_->is_dead(rank))
+      procs.push_back(proc_of(rank));
+  if (procs.size() == processes_) return {whole_job()};
   return procs;
 }
 
@@ -400,19 +403,27 @@ std::optional<Bootstrap::Place> PmixBootstrap::wait_for_place(uint64_t timeout_n
   return Place{rank_, epoch_};
 }
 
-void PmixBootstrap::fence(uint64_t timeout_ns) {
-  fence_collecting(false, timeout_ns, "");
+void PmixBootstrap::fence(uint64_t timeout_ns, Among among) {
+  if (among == Among::all) return fence_collecting(false, timeout_ns, "");
+  for (const uint64_t began = now_ns();;) {
+    const uint64_t known = state_->changes(), passed = now_ns() - began;
+    try {
+      return fence_collecting(false, timeout_ns - std::min(passed, timeout_ns), "", known);
+    } catch (const Error& e) {
+      if (e.status() != CWY_ERR_PEER_FAILED || state_->changes() == known) throw;
+    }
+  }
 }
 
 // `done` is called in PMIx's thread, unless the fence cannot be posted.
-pmix_status_t PmixBootstrap::post_fence(bool collect,
+pmix_status_t PmixBootstrap::post_fence(bool collect, Among among,
                                         std::function<void(pmix_status_t)> done) const {
   struct Fence {
     std::vector<pmix_proc_t> members;
     std::function<void(pmix_status_t)> done;
     pmix_info_t how;
   };
-  auto fence = std::make_unique<Fence>(Fence{members(), std::move(done), {}});
+  auto fence = std::make_unique<Fence>(Fence{members(among), std::move(done), {}});
   PMIX_INFO_LOAD(&fence->how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
   const auto ended = [](pmix_status_t status, void* context) {
     const std::unique_ptr<Fence> mine(static_cast<Fence*>(context));
@@ -424,14 +435,16 @@ pmix_status_t PmixBootstrap::post_fence(bool collect,
   return status;
 }
 
-void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key) {
+void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key,
+                                     JobState::Known known) {
   const auto wait = std::make_shared<JobState::Wait>();
-  const pmix_status_t posted = post_fence(
-      collect, [state = state_, wait](pmix_status_t status) { state->complete(*wait, status); });
+  const pmix_status_t posted =
+      post_fence(collect, known ? Among::living : Among::all,
+                 [state = state_, wait](pmix_status_t status) { state->complete(*wait, status); });
   if (posted != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",
                 PMIx_Error_string(posted));
-  const JobState::Outcome outcome = state_->wait_for(*wait, limit_of(timeout_ns));
+  const JobState::Outcome outcome = state_->wait_for(*wait, limit_of(timeout_ns), known);
   if (outcome == JobState::Outcome::timeout)
     throw Error(CWY_ERR_TIMEOUT, "not every rank joined within {:g} s (timeouts.start){}",
                 static_cast<double>(timeout_ns) * 1e-9, key.empty() ? "" : missing_ranks(key));
@@ -439,7 +452,7 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
   // The server ends a fence as soon as a participant's socket closes; who it was and how it ended
   // is known when the launcher has reaped it.
   if (outcome == JobState::Outcome::death ||
-      (failed && state_->wait_for_death(std::min(limit_of(timeout_ns), kNamesFollow))))
+      (failed && state_->wait_for_death(std::min(limit_of(timeout_ns), kNamesFollow), known)))
     throw Error(CWY_ERR_PEER_FAILED, "{}", state_->first_death());
   if (failed)
     throw Error(CWY_ERR_PEER_FAILED, "a rank left the job while others waited for it: {}",

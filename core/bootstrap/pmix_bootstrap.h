@@ -38,7 +38,7 @@ class PmixBootstrap final : public Bootstrap {
   void tell(const Texts& texts) override { publish(texts); }
   std::future<std::optional<std::string>> told(uint32_t rank, const std::string& key,
                                                uint64_t timeout_ns) override;
-  void fence(uint64_t timeout_ns) override;
+  void fence(uint64_t timeout_ns, Among among) override;
   void started() override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override {
     state_->set(&JobState::Callbacks::death, std::move(callback));
@@ -71,12 +71,14 @@ class PmixBootstrap final : public Bootstrap {
   CardTable gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
   static void stop_listening();
-  pmix_status_t post_fence(bool collect, std::function<void(pmix_status_t)> done) const;
-  void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
+  pmix_status_t post_fence(bool collect, Among among,
+                           std::function<void(pmix_status_t)> done) const;
+  void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key,
+                        JobState::Known known = {});
   void tell_launcher(pmix_status_t event, const char* key, std::optional<uint32_t> number);
   void meet_those_who_leave();
   pmix_proc_t proc_of(uint32_t rank) const;
-  std::vector<pmix_proc_t> members() const;
+  std::vector<pmix_proc_t> members(Among among) const;
   static void publish(const Texts& texts);
   // A text that the rank has published. Throws Error when it is not there; await() waits for it.
   std::string fetch(uint32_t rank, const std::string& key, uint64_t timeout_ns);

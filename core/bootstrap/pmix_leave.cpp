@@ -45,7 +45,7 @@ void PmixBootstrap::let_go_on(uint32_t rank) {
 // in a fence. The fence fails where a rank has left before or ends with an error; then
 // on_all_leave() is never called.
 void PmixBootstrap::meet_those_who_leave() {
-  post_fence(false, [state = state_](pmix_status_t status) {
+  post_fence(false, Among::all, [state = state_](pmix_status_t status) {
     if (status == PMIX_SUCCESS) state->all_leave();
   });
 }

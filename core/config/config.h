@@ -101,7 +101,7 @@ struct CollectiveRule {
 
 struct Timeouts {
   uint64_t start_ns;  // wire-up: every rank must have joined by then
-  uint64_t exit_ns;   // gasnet_exit(0) on one rank until the others are told with SIGQUIT
+  uint64_t exit_ns;   // gasnet_exit(0) on one rank until others get SIGQUIT; ends of survivors
   uint64_t kill_ns;   // SIGQUIT to SIGKILL
   uint64_t peer_ns;   // silence of a peer until it counts as failed
 };

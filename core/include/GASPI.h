@@ -220,8 +220,8 @@ gaspi_return_t gaspi_config_set(gaspi_config_t new_config);
  * the environment it binds the calling thread, and those it makes later, to a socket of the host;
  * another value than that, "none" or nothing is GASPI_ERR_ENV. */
 gaspi_return_t gaspi_proc_init(gaspi_timeout_t timeout);
-/* 5.3.4. Waits for the other healthy processes, then frees everything; final: the process cannot
- * be initialised again. */
+/* 5.3.4. Waits for the other healthy processes, for `timeouts.exit` (5 s) at most where one is not;
+ * then frees everything; final: the process cannot be initialised again. */
 gaspi_return_t gaspi_proc_term(gaspi_timeout_t timeout);
 gaspi_return_t gaspi_proc_num(gaspi_rank_t* proc_num);
 gaspi_return_t gaspi_proc_rank(gaspi_rank_t* rank);

@@ -27,7 +27,7 @@ class FakeBootstrap final : public Bootstrap {
   std::vector<uint32_t> local_ranks() const override { return {0}; }
   std::string job_key(uint64_t) override { return ""; }
   CardTable exchange(const std::string&, uint64_t) override { return {}; }
-  void fence(uint64_t) override {}
+  void fence(uint64_t, Among) override {}
   void on_death(std::function<void(uint32_t, const std::string&)>) override {}
   void abort(int, const std::string&) override {}
   void finalize(std::optional<int>) override {}

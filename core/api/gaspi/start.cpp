@@ -264,15 +264,16 @@ gaspi_return_t meet(World& w, bool inside) {
     });
   });
   // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a
-  // message of this process. With a dead rank there is no such barrier; and where one was replaced,
-  // some may have left already, who saw it dead. Nor does one wait without end for ranks that may
-  // not have heard that they are to end, or that this one does.
-  const bool had_losses = w.losses.load(std::memory_order_acquire) != 0 ||
-                          w.kill_is_open.load(std::memory_order_relaxed) ||
-                          (inside && sent.value_or(GASPI_TIMEOUT) != GASPI_SUCCESS) ||
-                          runtime().bootstrap().epoch() > 1;
+  // message of this process. Where a rank was replaced, some may have left already, who saw it
+  // dead. Nor does one wait without end for ranks that may not have heard that they are to end, or
+  // that this one does; or that are lost, and that the launcher does not know as dead.
+  const bool unsure = w.kill_is_open.load(std::memory_order_relaxed) ||
+                      (inside && sent.value_or(GASPI_TIMEOUT) != GASPI_SUCCESS) ||
+                      runtime().bootstrap().epoch() > 1;
+  const bool lost = w.losses.load(std::memory_order_acquire) != 0;
+  const uint64_t limit = lost ? runtime().config().timeouts.exit_ns : UINT64_MAX;
   try {
-    runtime().bootstrap().fence(had_losses ? kPatience * 1'000'000 : UINT64_MAX);
+    runtime().bootstrap().fence(unsure ? kPatience * 1'000'000 : limit, Bootstrap::Among::living);
   } catch (const std::exception& e) {
     log_debug("process: gaspi_proc_term(): {}", e.what());
   }

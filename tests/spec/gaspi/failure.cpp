@@ -9,6 +9,7 @@
 //   spec_gaspi_failure at usec          the same after so many microseconds of work, wherever it is
 //   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
 //   spec_gaspi_failure stopped_killed   rank 0 ends rank 1, which is stopped, with gaspi_proc_kill
+//   spec_gaspi_failure apart            rank 1 dies, and the others end one by one
 //   spec_gaspi_failure starting         rank 1 dies in its start (start_points.sh)
 //   spec_gaspi_failure first            rank 1 dies right behind its start
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
@@ -296,6 +297,31 @@ void lose_at_start(bool dies) {
   EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
+// The survivors come to the end one by one, the first one before the loss, and the last one still
+// works with it: 5.3.4 is synchronous, so nobody leaves before. Nobody waits for the dead either.
+void end_apart() {
+  start();
+  meet_at_victim();
+  if (me == kVictim) {
+    ::usleep(300000);
+    ::raise(SIGKILL);
+  }
+  const double end = seconds_now() + kPatience;
+  while (me != 0 && !is_corrupt(kVictim) && seconds_now() < end) ::usleep(1000);
+  ::usleep(me * 300000u);
+  if (me == all - 1) {
+    // A thread's first call behind a loss may tell of it.
+    if (gaspi_wait(0, GASPI_BLOCK) != GASPI_SUCCESS) gaspi_queue_purge(0, GASPI_BLOCK);
+    EXPECT(gaspi_write(0, 0, 0, 0, 4096, 64, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+    EXPECT(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
+    EXPECT(!is_corrupt(0));
+  }
+  const double began = seconds_now();
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me == all - 1) EXPECT(seconds_now() - began < 30);  // half of timeouts.exit
+  if (me == all - 1 && failures == 0) std::printf("the last one: well\n");
+}
+
 void leave_on_signal(int) {
   const gaspi_return_t result = gaspi_proc_term(GASPI_BLOCK);
   ::_exit(result == GASPI_SUCCESS ? 0 : 3);
@@ -379,6 +405,8 @@ int main(int argc, char** argv) {
     stop_one();
   } else if (what == "stopped_killed") {
     kill_stopped_one();
+  } else if (what == "apart") {
+    end_apart();
   } else if (what == "starting") {
     lose_at_start(false);
   } else if (what == "first") {
@@ -397,6 +425,6 @@ int main(int argc, char** argv) {
     g_point = what == "at" ? ~0u : argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 3;
     failure_of_a_process();
   }
-  if (me == 0 && failures == 0) std::printf("%s: well\n", what.c_str());
+  if (me == 0 && failures == 0 && what != "apart") std::printf("%s: well\n", what.c_str());
   return failures == 0 ? 0 : 1;
 }
