@@ -8,6 +8,11 @@
 namespace causeway::eth {
 
 // ---- inbox.cpp
+// Whether any peer sends such a unit.
+bool is_sound(const cwyc_ep* ep, const Unit& unit);
+// A frame that has come in a chunk. Its delivery may end the link.
+uint32_t take_frame(cwyc_ep* ep, Link& link, Chunk* chunk, char* frame, const Unit& unit,
+                    uint32_t lane);
 void give_back_chunk(cwyc_ep* ep, Chunk* chunk);
 void clear_inbox(Link& link);
 // Takes what waits in the link's inbox, and what its socket has, within the budget.
@@ -33,6 +38,8 @@ inline constexpr size_t copied_payload = 4096;
 
 // Another chunk; NULL: no memory.
 char* stage_in_fresh(Link& link, size_t bytes);
+// So many bytes of what waits have left.
+void consume(Link& link, size_t sent);
 // `again`: the socket may have room again.
 void flush(Link& link, bool again = false);
 void clear_outbox(Link& link);
@@ -109,6 +116,39 @@ void close_path(Link& link);
 // Hosts whose kernels are silent.
 void look_for_silence(cwyc_ep* ep);
 
+// ---- datagrams.cpp
+// The connection ends.
+void end_datagrams(Link& link);
+// The process has no more descriptors: all links do without. False: none is open.
+bool give_back_sockets(cwyc_ep* ep);
+// The peer takes datagrams, or does not.
+void on_port(Link& link, const Unit& unit);
+// What waits in the outbox leaves by a datagram; false: it has to leave over the stream.
+bool leave_by_datagram(Link& link);
+// The stream brings what datagrams under way may not.
+void bring_back(Link& link);
+// The peer has taken so much. False: more than there is.
+bool hear_taken(Link& link, uint64_t taken);
+bool on_sync(Link& link, const Unit& unit);
+void on_step(Link& link, DatagramStep step);
+// The peer is to be told what has been taken of a datagram's units.
+void owe_taken(Link& link);
+// Tells the peers that have waited long enough, or all.
+void tell_taken(cwyc_ep* ep, bool now);
+// Gives up what the peers have not told of in time.
+void look_after_datagrams(cwyc_ep* ep);
+// Before a thread sleeps. False: something has come.
+bool sleep_beside_datagrams(cwyc_ep* ep);
+void on_alarm(cwyc_ep* ep);
+
+// ---- datagram_inbox.cpp
+// Takes units of the datagram that is there.
+uint32_t take_datagram(cwyc_ep* ep, uint32_t budget, uint32_t lane);
+// Reads another one, and takes its units. `found`: there was one.
+uint32_t read_datagram(cwyc_ep* ep, Link& link, uint32_t budget, uint32_t lane, bool& found);
+// The stream has ended: are datagrams read first?
+bool awaits_datagrams(Link& link);
+
 // ---- parking.cpp
 void choose_most_sockets(cwyc_ep& ep);
 // May another connection be opened, or taken? If not, quiet links are asked to close.
@@ -134,7 +174,7 @@ inline void Network::unreserve(cwyc_ep*, Link* link) {
 
 // ---- handshake.cpp
 // Where an event of epoll belongs.
-enum class Source : uint32_t { link, newcomer, listener, cables };
+enum class Source : uint32_t { link, newcomer, listener, cables, datagrams, alarm };
 inline uint64_t name_of(Source source, uint32_t number) {
   return uint64_t{static_cast<uint32_t>(source)} << 32 | number;
 }

@@ -72,6 +72,8 @@ void Network::more_stats(const cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   fn(arg, "receives", ep->receives);
   fn(arg, "blocked", ep->blocked);
   fn(arg, "parked", ep->parked);
+  fn(arg, "datagrams", ep->datagrams.sent);
+  fn(arg, "given_up", ep->datagrams.given_up);
 }
 
 void Conduit::ep_close(cwyc_ep* ep) {

@@ -1,5 +1,5 @@
 // How connections come about: asked for by one side, introduced by both.
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 

@@ -89,13 +89,13 @@ size_t fill(Link& link) {
     in.tail += static_cast<size_t>(got) - placed;
     return static_cast<size_t>(got);
   }
+  const int error = got < 0 ? errno : 0;
+  if (error == EAGAIN || error == EWOULDBLOCK || error == EINTR) return 0;
   const bool parks = link.state == LinkState::parking && !link.asked && in.head == in.tail;
   if (got == 0 && parks && !link.out.broken)
     park(link);
-  else if (got == 0)
-    lose_link(link, "the connection was closed by the peer");
-  if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-    lose_link(link, strerrordesc_np(errno));
+  else if (!awaits_datagrams(link))
+    lose_link(link, got == 0 ? "the connection was closed by the peer" : strerrordesc_np(error));
   return 0;
 }
 
@@ -106,11 +106,10 @@ bool is_void(Link& link, const char* frame) {
   return h.kind == FrameKind::am_long && std::exchange(link.part_refused, false);
 }
 
-uint32_t take_frame(cwyc_ep* ep, Link& link, const Unit& unit, uint32_t lane) {
-  Inbox& in = link.in;
-  Chunk* const chunk = in.chunk;
-  char* const frame = chunk->data + in.head + sizeof unit;
-  in.head += sizeof unit + unit.length;
+}  // namespace
+
+uint32_t take_frame(cwyc_ep* ep, Link& link, Chunk* chunk, char* frame, const Unit& unit,
+                    uint32_t lane) {
   if (__builtin_expect(link.part_refused, 0) && is_void(link, frame)) {
     ep->counters.dropped.add(1);
     return 1;
@@ -128,6 +127,20 @@ bool is_sound(const cwyc_ep* ep, const Unit& unit) {
           unit.length <= ep->frame_max + fabric::frame_overhead);
 }
 
+namespace {
+
+// Datagrams have brought a unit before the stream did.
+void skip(Link& link, const Unit& unit, size_t whole) {
+  Inbox& in = link.in;
+  link.datagrams.at += whole;
+  in.unit = unit;
+  in.unit.kind = UnitKind::sync;  // whose end is nobody's
+  in.placing = true;
+  in.to = nullptr;
+  in.left = whole;
+  in.padding = 0;
+}
+
 // Looks at the units that are there. A delivery may end the link.
 uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane) {
   uint32_t events = 0;
@@ -143,7 +156,10 @@ uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane)
     if (in.placing) {
       if (!go_on_placing(in)) break;
       in.placing = false;
-      placed(*link);
+      if (in.unit.kind != UnitKind::sync) {
+        link->datagrams.taken = link->datagrams.at;
+        placed(*link);
+      }
       ++events;
       continue;
     }
@@ -157,14 +173,24 @@ uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane)
       break;
     }
     if (have < need) break;
-    if (__builtin_expect(link->state == LinkState::parking, 0) && unit.kind != UnitKind::park)
+    if (__builtin_expect(link->state == LinkState::parking, 0) && unparks(unit.kind))
       stay_up(*link);
+    char* const head = in.chunk->data + in.head;
+    Datagrams& account = link->datagrams;
+    if (__builtin_expect(unit.kind != UnitKind::sync, 1)) {
+      const size_t whole = whole_of(unit);
+      if (__builtin_expect(account.at != account.taken, 0)) {
+        skip(*link, unit, whole);
+        continue;
+      }
+      account.at += whole;
+      if (!is_placed(unit)) account.taken = account.at;
+    }
+    in.head += need;
     if (unit.kind == UnitKind::frame) {
-      events += take_frame(ep, *link, unit, lane);
+      events += take_frame(ep, *link, in.chunk, head + sizeof unit, unit, lane);
       continue;
     }
-    const char* const head = in.chunk->data + in.head;
-    in.head += need;
     ++events;
     if (!serve(*link, unit, head)) lose_link(*link, "the peer sends what nobody asked for");
   }

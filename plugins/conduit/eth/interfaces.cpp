@@ -134,4 +134,11 @@ bool local_place(int socket, Place& out) {
   return getsockname(socket, plain, &length) == 0 && read_place(plain, out);
 }
 
+bool remote_place(int socket, Place& out) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* const plain = reinterpret_cast<sockaddr*>(&address);
+  return getpeername(socket, plain, &length) == 0 && read_place(plain, out);
+}
+
 }  // namespace causeway::eth

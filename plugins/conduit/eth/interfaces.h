@@ -38,7 +38,8 @@ bool same(const Place& a, const Place& b);
 bool share_prefix(const Place& a, const Place& b, uint8_t bits);
 // `family`: of the socket.
 socklen_t socket_address(const Place& place, uint16_t port, sockaddr_storage& out);
-// The place that this end of a connection has.
+// The place that this end of a connection has, or the other one.
 bool local_place(int socket, Place& out);
+bool remote_place(int socket, Place& out);
 
 }  // namespace causeway::eth

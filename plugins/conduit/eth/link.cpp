@@ -1,6 +1,6 @@
 // How links move on and end, and what they hold when they do.
 #include <linux/sockios.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -11,13 +11,19 @@ namespace causeway::eth {
 namespace {
 
 // Bytes that have left this process arrive without it, as long as nothing comes that nobody reads:
-// the kernel would answer that by dropping the rest. So the peer's kernel has it before the end.
-void linger(Link& link) {
+// the kernel would answer that by dropping the rest. As recv() answers of what is left.
+ssize_t read_empty(Link& link) {
   char unread[4096];
+  ssize_t got = 1;
+  while (got > 0) got = recv(link.socket.get(), unread, sizeof unread, MSG_DONTWAIT);
+  return got;
+}
+
+// The peer's kernel has what left before the end.
+void linger(Link& link) {
   while (services->now() < link.ep->closes_at) {
     flush(link, true);
-    ssize_t got = 1;
-    while (got > 0) got = recv(link.socket.get(), unread, sizeof unread, MSG_DONTWAIT);
+    const ssize_t got = read_empty(link);
     int waiting = 0;
     const bool ended = got == 0 || link.out.broken;
     if (ended || ioctl(link.socket.get(), SIOCOUTQ, &waiting) != 0) return;
@@ -30,6 +36,7 @@ void linger(Link& link) {
 }  // namespace
 
 void close_path(Link& link) {
+  end_datagrams(link);
   clear_outbox(link);
   clear_inbox(link);
   link.acks.clear();
@@ -59,6 +66,10 @@ void Network::path_lost(Link& link) {
 }
 
 void Network::end_path(Link& link) {
+  if (link.socket && !link.purged && link.datagrams.under_way()) {
+    bring_back(link);
+    read_empty(link);
+  }
   if (link.ep->closes_at != 0 && link.socket && !link.purged) linger(link);
   close_path(link);
 }

@@ -11,6 +11,7 @@
 
 #include "../common/descriptor.h"
 #include "../fabric/engine.h"
+#include "datagrams.h"
 #include "interfaces.h"
 #include "options.h"
 #include "outbox.h"
@@ -171,6 +172,7 @@ struct Inbox {
 
 struct Link : fabric::Link<Network> {
   Inbox in;
+  Datagrams datagrams;
   Expected acks, answers;
   uint32_t acked = 0;           // of what this side put, as the peer has counted
   uint32_t done = 0, told = 0;  // of what the peer put; what it has been told of
@@ -232,12 +234,14 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   uint32_t window = 0;     // granted per lane
   size_t chunk_bytes = 0;  // of one Chunk
   causeway::Descriptor epoll, listener, cables;
+  causeway::eth::DatagramInbox datagrams;
   std::vector<causeway::eth::Newcomer> newcomers;
-  uint64_t accepts_at = 0;                   // 0: the listener is watched; or from then on
-  uint32_t inside = 0;                       // calls of progress, one in the other
-  std::vector<uint32_t> dirty;               // links with something that may leave now
-  std::vector<uint32_t> unread;              // links whose inbox has units that the budget left
+  uint64_t accepts_at = 0;       // 0: the listener is watched; or from then on
+  uint32_t inside = 0;           // calls of progress, one in the other
+  std::vector<uint32_t> dirty;   // links with something that may leave now
+  std::vector<uint32_t> unread;  // links whose inbox has units that the budget left, or datagrams
   uint32_t hot = causeway::fabric::no_link;  // asked before epoll
+  bool hot_datagrams = false;                // its datagrams, not its stream
   uint32_t missed = 0, heard = 0;            // reads of it in vain; reads that found something
   uint32_t passes = 0;
   std::vector<pthread_t> sleepers;  // threads that have armed and made no progress since

@@ -16,15 +16,17 @@ constexpr size_t most_pieces_at_once = 64;
 void drained(Link& link) {
   Outbox& out = link.out;
   out.pieces.clear();
-  out.first = out.bytes = out.fill = 0;
+  out.first = out.bytes = out.counted = out.fill = 0;
   out.copies.clear();
   if (Chunk* chunk = std::exchange(out.chunk, nullptr)) give_back_chunk(link.ep, chunk);
 }
 
-// So many bytes have left.
+}  // namespace
+
 void consume(Link& link, size_t sent) {
   Outbox& out = link.out;
   out.bytes -= sent;
+  out.counted -= std::min(sent, out.counted);
   while (!out.empty()) {
     Piece& piece = out.pieces[out.first];
     const size_t part = std::min(sent, piece.length);
@@ -38,6 +40,8 @@ void consume(Link& link, size_t sent) {
   }
   drained(link);
 }
+
+namespace {
 
 ssize_t send_pieces_of(Link& link) {
   const Outbox& out = link.out;
@@ -87,6 +91,7 @@ char* stage_in_fresh(Link& link, size_t bytes) {
 void flush(Link& link, bool again) {
   if ((link.out.blocked && !again) || link.out.broken || !link.socket) return;
   if (link.told != link.done) stage_ack(link);
+  if (leave_by_datagram(link)) return;
   while (!link.out.empty() && !link.out.broken) {
     const ssize_t sent = send_pieces_of(link);
     if (sent >= 0) {

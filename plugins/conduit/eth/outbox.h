@@ -26,7 +26,8 @@ struct alignas(64) Piece {
 struct Outbox {
   std::vector<Piece> pieces;  // those before `first` have left; it keeps its room
   size_t first = 0;
-  size_t bytes = 0;  // of all that wait
+  size_t bytes = 0;    // of all that wait
+  size_t counted = 0;  // of them, those that the account of datagrams has as left already
   Chunk* chunk = nullptr;
   size_t fill = 0;       // of the chunk
   bool blocked = false;  // the socket takes nothing more for now: epoll tells

@@ -31,7 +31,8 @@ size_t taken(const cwyc_ep* ep) {
 // Nothing is under way that this side knows of. A handler that has yet to reply, or a frame that
 // waits for its delivery, is no matter: what is sent later opens the stream again.
 bool is_quiet(const Link& link) {
-  const bool sends = link.pending != nullptr || !link.out.empty() || link.reserved != 0;
+  const bool leaves = !link.out.empty() || link.datagrams.under_way();
+  const bool sends = link.pending != nullptr || leaves || link.reserved != 0;
   const bool owes = link.told != link.done || link.part_refused || link.bye_due;
   const bool hears = link.in.head != link.in.tail || link.in.placing;
   const bool ends = link.purged || link.local_closed || link.remote_closed;
@@ -96,6 +97,7 @@ void choose_most_sockets(cwyc_ep& ep) {
   getrlimit(RLIMIT_NOFILE, &limit);
   ep.bound = limit.rlim_cur / 8 * 7;
   const uint64_t wished = ep.domain->options.connections;
+  ep.datagrams.most_sockets = ep.domain->options.datagrams ? limit.rlim_cur / 16 : 0;
   ep.most_sockets = std::max(wished != 0 ? wished : limit.rlim_cur / 4 * 3, least_sockets);
 }
 
@@ -118,6 +120,7 @@ bool may_open(cwyc_ep* ep, Opening opening) {
 }
 
 bool make_do(cwyc_ep* ep) {
+  if (give_back_sockets(ep)) return true;
   if (ep->sockets == 0) return false;
   ask_quiet_links(ep);
   ep->most_sockets = std::min(ep->most_sockets, std::max(taken(ep), least_sockets));

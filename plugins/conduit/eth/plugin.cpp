@@ -13,7 +13,7 @@ CWY_MANIFEST(
     "api: \"2.0\"\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
-    "summary: Ethernet, by the kernel's own TCP sockets\n"
+    "summary: Ethernet, by the kernel's own sockets\n"
     "options:\n"
     "  am_medium: {type: size, default: 64KiB, min: 512, max: 16MiB,\n"
     "    help: largest payload of one active message}\n"
@@ -27,6 +27,8 @@ CWY_MANIFEST(
     "  connections: {type: int, default: 0, min: 0, max: 1000000,\n"
     "    help: 'of an endpoint at once, 8 at least: quiet ones are closed for others; 0: three "
     "quarters of the limit of open files'}\n"
+    "  datagrams: {type: bool, default: true,\n"
+    "    help: 'for what is small, beside the stream, where they arrive'}\n"
     "  peer_timeout: {type: time, default: 30s, min: 1ms, max: 24h,\n"
     "    help: 'silence of a host until it counts as failed, in whole seconds; timeouts.peer when "
     "not set'}\n"
@@ -40,6 +42,7 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   read_basic(r);
   r.size("socket_buffer", socket_buffer);
   r.number("connections", connections);
+  r.flag("datagrams", datagrams);
   r.time("peer_timeout", peer_timeout_ns);
   if (r.status() == CWY_OK && connections != 0 && connections < 8)
     return report(err, CWY_ERR_INVALID,

@@ -141,6 +141,11 @@ bool serve(Link& link, const Unit& unit, const char* head) {
       return take_refusal(link, unit.count);
     case UnitKind::park:
       return on_park(link, unit.count);
+    case UnitKind::port:
+      on_port(link, unit);
+      return true;
+    case UnitKind::sync:
+      return on_sync(link, unit);
     case UnitKind::frame:
       break;
   }

@@ -57,11 +57,18 @@ enum class UnitKind : uint8_t {
   ack,      // `count` puts and plain atomics are done, since the link came up
   refusal,  // the one behind the `count` that are done was refused
   park,     // a ParkStep in `count`
+  port,     // the sender takes datagrams that show `key` at port `count`; 0: none
+  sync,  // the next unit of the stream is at offset `key`, and the peer's are taken up to `count`
 };
 
 // A connection is closed when both sides find it quiet (parking.cpp).
 enum ParkStep : uint32_t { park_ask, park_yes, park_no };
+// Whether such a unit takes a question or a yes back.
+inline bool unparks(UnitKind kind) {
+  return kind != UnitKind::park && kind != UnitKind::sync;
+}
 
+// Offsets are in 16 bytes here, without their upper bits.
 struct Unit {
   uint32_t length;  // of the payload
   UnitKind kind;
@@ -95,6 +102,8 @@ inline size_t head_of(const Unit& unit) {
     case UnitKind::ack:
     case UnitKind::refusal:
     case UnitKind::park:
+    case UnitKind::port:
+    case UnitKind::sync:
       return sizeof(Unit);
   }
   return 0;
@@ -102,5 +111,30 @@ inline size_t head_of(const Unit& unit) {
 inline size_t padding_of(size_t length) {
   return aligned(length) - length;
 }
+// Whether a payload follows that belongs somewhere else.
+inline bool is_placed(const Unit& unit) {
+  return unit.kind == UnitKind::put || unit.kind == UnitKind::write ||
+         (unit.kind == UnitKind::answer && unit.refused == 0);
+}
+// Bytes of a unit with its payload and padding.
+inline size_t whole_of(const Unit& unit) {
+  const bool carries = is_placed(unit) || unit.kind == UnitKind::frame;
+  return head_of(unit) + (carries ? aligned(unit.length) : 0);
+}
+
+// In front of the units of a datagram.
+enum class DatagramStep : uint32_t {
+  units,   // or none, if only `taken` is news
+  ask,     // to be answered at once
+  answer,  // to an `ask`
+};
+struct DatagramHead {
+  uint32_t token;  // the receiver's
+  DatagramStep step;
+  uint64_t offset;  // of the first unit
+  uint64_t taken;   // so far the receiver's units have been taken
+  uint64_t reserved;
+};
+static_assert(sizeof(DatagramHead) == 32);
 
 }  // namespace causeway::eth

@@ -11,7 +11,7 @@
 
 namespace causeway::fabric {
 
-inline constexpr uint16_t wire_version = 4;
+inline constexpr uint16_t wire_version = 5;
 
 enum Lane : uint32_t { request_lane, reply_lane, lane_count };
 
