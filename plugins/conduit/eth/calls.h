@@ -10,7 +10,7 @@ namespace causeway::eth {
 // ---- inbox.cpp
 // Whether any peer sends such a unit.
 bool is_sound(const cwyc_ep* ep, const Unit& unit);
-// A frame that has come in a chunk. Its delivery may end the link.
+// A frame that has come in a chunk. The delivery may end the link.
 uint32_t take_frame(cwyc_ep* ep, Link& link, Chunk* chunk, char* frame, const Unit& unit,
                     uint32_t lane);
 void give_back_chunk(cwyc_ep* ep, Chunk* chunk);
@@ -123,7 +123,7 @@ void end_datagrams(Link& link);
 bool give_back_sockets(cwyc_ep* ep);
 // The peer takes datagrams, or does not.
 void on_port(Link& link, const Unit& unit);
-// What waits in the outbox leaves by a datagram; false: it has to leave over the stream.
+// Sends the outbox by a datagram. False: the stream has to take what waits.
 bool leave_by_datagram(Link& link);
 // The stream brings what datagrams under way may not.
 void bring_back(Link& link);

@@ -1,4 +1,4 @@
-// What datagrams bring.
+// Datagrams that come.
 #include <sys/socket.h>
 
 #include <cstring>
@@ -112,7 +112,7 @@ uint32_t read_datagram(cwyc_ep* ep, Link& link, uint32_t budget, uint32_t lane, 
   return take_datagram(ep, budget, lane);
 }
 
-// What a peer sent by datagram before it died has come, as a rule, before the end of its stream.
+// Datagrams of a peer that died have come, as a rule, before the end of its stream.
 bool awaits_datagrams(Link& link) {
   if (!link.datagrams.socket) return false;
   // Errors come first: what this side sent last found nobody.

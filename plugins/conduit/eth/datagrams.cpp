@@ -7,7 +7,7 @@
 // they stand; units that have been taken already are skipped there. So the stream alone brings
 // every unit in order, and datagrams only bring some of them sooner. A copy that is too old leaves
 // over the stream for that reason alone. A datagram is sent only where the peer is known to have
-// taken all that the stream carries: it would be dropped where it overtakes that.
+// taken all that the stream carries: a datagram that overtakes a unit of the stream is dropped.
 #include "datagrams.h"
 
 #include <linux/tcp.h>
@@ -42,7 +42,7 @@ constexpr uint32_t most_unanswered = 16;
 // Peers that exchange a few small messages do without.
 constexpr uint32_t worth_a_socket = 16;
 constexpr size_t small_bytes = 1024;
-// What has been taken is told by what leaves anyway, or after so many passes without.
+// Peers are told of taken units by whatever leaves anyway, or after so many passes without.
 constexpr uint32_t passes_owed = 4;
 
 constexpr size_t slot_bytes = (datagram_bytes + 63) / 64 * 64;
@@ -132,7 +132,7 @@ bool is_overdue(const Datagrams& d, uint64_t now) {
   return now > d.sent_at[d.oldest % most_under_way] + d.patience_ns;
 }
 
-// The oldest datagram is not under way any more. True: it was for a long time.
+// The oldest datagram is not under way any more. True: the way took a long time.
 bool heed_absence(Datagrams& d) {
   const uint64_t now = services->now(), away = now - d.sent_at[d.oldest % most_under_way];
   if (away < d.patience_ns + absence_ns) return false;
@@ -227,7 +227,8 @@ void lead_back(Link& link) {
   d.behind = false;
 }
 
-// What waits leaves over the stream. The peer is told what has been taken where that costs little.
+// Counts the outbox as leaving over the stream. The peer is told of taken units where that costs
+// little.
 void join_stream(Link& link, bool small) {
   Datagrams& d = link.datagrams;
   Outbox& out = link.out;
@@ -282,7 +283,7 @@ bool open_socket(Link& link) {
   return false;
 }
 
-// Another one may be sent, behind those that are under way.
+// Whether one more may be sent, behind those that are under way.
 bool has_room(Link& link) {
   Datagrams& d = link.datagrams;
   if (!d.under_way()) return true;
@@ -352,8 +353,8 @@ void on_port(Link& link, const Unit& unit) {
   if (wanted) offer_port(link);
 }
 
-// What asks whether the connection may be closed is the stream's last, and so is what this process
-// says before it ends: nobody is there to give up a copy.
+// Questions whether the connection may be closed are the stream's last, and so are the last words
+// of a process: nobody is there to give up a copy.
 bool leave_by_datagram(Link& link) {
   Datagrams& d = link.datagrams;
   const Outbox& out = link.out;

@@ -56,7 +56,7 @@ struct Datagrams {
   bool under_way() const { return oldest != next; }
 };
 
-// What an endpoint's links share.
+// The part that the links of an endpoint share.
 struct DatagramInbox {
   Chunk* chunk = nullptr;  // what has come, `fill` bytes of it
   size_t fill = 0;

@@ -100,7 +100,7 @@ inline void start(int& argc, char**& argv) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
 
-// What the lines of the report count under that name.
+// The sum of the counters of that name in the lines of the report.
 inline unsigned long counted(const char* name) {
   struct Sought {
     const char* name;
