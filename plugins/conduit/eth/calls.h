@@ -10,9 +10,11 @@ namespace causeway::eth {
 // ---- inbox.cpp
 // Whether any peer sends such a unit.
 bool is_sound(const cwyc_ep* ep, const Unit& unit);
-// A frame that has come in a chunk. The delivery may end the link.
-uint32_t take_frame(cwyc_ep* ep, Link& link, Chunk* chunk, char* frame, const Unit& unit,
-                    uint32_t lane);
+// A unit whose head, with the payload of a frame, is there in a chunk. The delivery of a frame may
+// end the link.
+uint32_t take_unit(Link& link, Chunk* chunk, char* head, const Unit& unit, uint32_t lane);
+// NULL: no memory.
+Chunk* take_chunk(cwyc_ep* ep);
 void give_back_chunk(cwyc_ep* ep, Chunk* chunk);
 void clear_inbox(Link& link);
 // Takes what waits in the link's inbox, and what its socket has, within the budget.

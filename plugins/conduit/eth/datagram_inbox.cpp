@@ -10,13 +10,12 @@ namespace {
 
 // Room for another datagram. Frames of those before may be held. False: no memory.
 bool make_room(cwyc_ep* ep) {
-  DatagramInbox& in = ep->datagrams;
+  EndpointDatagrams& in = ep->datagrams;
   if (in.chunk != nullptr && in.chunk->held == 0) in.fill = 0;
   if (in.chunk != nullptr && ep->chunk_bytes - in.fill >= datagram_bytes) return true;
-  Chunk* const fresh = fabric::idle_or_new(ep);
+  Chunk* const fresh = take_chunk(ep);
   if (fresh == nullptr) return false;
   if (in.chunk != nullptr) give_back_chunk(ep, in.chunk);
-  fresh->released = false;
   in.chunk = fresh;
   in.fill = 0;
   return true;
@@ -26,7 +25,7 @@ bool make_room(cwyc_ep* ep) {
 // by the stream, and what is missing will be.
 void accept(Link& link, size_t got) {
   cwyc_ep* const ep = link.ep;
-  DatagramInbox& in = ep->datagrams;
+  EndpointDatagrams& in = ep->datagrams;
   Datagrams& d = link.datagrams;
   DatagramHead head{};
   if (got >= sizeof head) std::memcpy(&head, in.chunk->data + in.fill, sizeof head);
@@ -58,14 +57,14 @@ void place(Link& link, const char* payload) {
 
 // The next unit of the datagram that is there. A delivery may take the others within. False: none
 // is left, or the stream brings the rest.
-bool take_unit(cwyc_ep* ep, uint32_t lane, uint32_t& events) {
-  DatagramInbox& s = ep->datagrams;
-  Link* const link = find_link(ep, s.link);
-  const size_t left = std::exchange(s.left, 0);
+bool take_next(cwyc_ep* ep, uint32_t lane, uint32_t& events) {
+  EndpointDatagrams& shared = ep->datagrams;
+  Link* const link = find_link(ep, shared.link);
+  const size_t left = std::exchange(shared.left, 0);
   if (left < sizeof(Unit) || link == nullptr || !link->socket || link->purged) return false;
   Datagrams& d = link->datagrams;
-  if (link->in.placing || d.taken != s.offset) return false;
-  char* const head = s.chunk->data + s.at;
+  if (link->in.placing || d.taken != shared.offset) return false;
+  char* const head = shared.chunk->data + shared.at;
   Unit unit;
   std::memcpy(&unit, head, sizeof unit);
   const size_t whole = whole_of(unit);
@@ -73,20 +72,13 @@ bool take_unit(cwyc_ep* ep, uint32_t lane, uint32_t& events) {
     lose_link(*link, "the peer sends what cannot be understood");
     return false;
   }
-  s.at += whole;
-  s.left = left - whole;
-  s.offset += whole;
-  d.taken = s.offset;
+  shared.at += whole;
+  shared.left = left - whole;
+  shared.offset += whole;
+  d.taken = shared.offset;
   if (__builtin_expect(link->state == LinkState::parking, 0) && unparks(unit.kind)) stay_up(*link);
-  if (unit.kind == UnitKind::frame) {
-    events += take_frame(ep, *link, s.chunk, head + sizeof unit, unit, lane);
-    return true;
-  }
-  ++events;
-  if (!serve(*link, unit, head))
-    lose_link(*link, "the peer sends what nobody asked for");
-  else if (link->in.placing)
-    place(*link, head + head_of(unit));
+  events += take_unit(*link, shared.chunk, head, unit, lane);
+  if (is_placed(unit) && link->in.placing) place(*link, head + head_of(unit));
   return true;
 }
 
@@ -94,13 +86,13 @@ bool take_unit(cwyc_ep* ep, uint32_t lane, uint32_t& events) {
 
 uint32_t take_datagram(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   uint32_t events = 0;
-  while (ep->datagrams.left != 0 && events < budget && take_unit(ep, lane, events)) {
+  while (ep->datagrams.left != 0 && events < budget && take_next(ep, lane, events)) {
   }
   return events;
 }
 
 uint32_t read_datagram(cwyc_ep* ep, Link& link, uint32_t budget, uint32_t lane, bool& found) {
-  DatagramInbox& in = ep->datagrams;
+  EndpointDatagrams& in = ep->datagrams;
   found = false;
   if (in.left != 0 || !link.datagrams.socket || !make_room(ep)) return 0;
   constexpr int flags = MSG_DONTWAIT | MSG_TRUNC;

@@ -87,13 +87,10 @@ void offer_port(Link& link) {
   Datagrams& d = link.datagrams;
   Unit unit{};
   unit.kind = UnitKind::port;
-  sockaddr_storage at{};
-  socklen_t length = sizeof at;
-  if (d.socket && getsockname(d.socket.get(), reinterpret_cast<sockaddr*>(&at), &length) == 0) {
+  if (d.socket) {
     d.token_here = static_cast<uint32_t>(random_word());
     unit.key = d.token_here;
-    // The port stands at the same place in both families' addresses.
-    unit.count = ntohs(reinterpret_cast<const sockaddr_in&>(at).sin_port);
+    unit.count = local_port(d.socket.get());
   }
   stage_unit(link, unit);
   push(link, false);
@@ -154,11 +151,11 @@ void give_up(Link& link) {
 }
 
 void set_alarm(cwyc_ep* ep) {
-  DatagramInbox& s = ep->datagrams;
-  if (std::exchange(s.alarm_set, true)) return;
+  EndpointDatagrams& shared = ep->datagrams;
+  if (std::exchange(shared.alarm_set, true)) return;
   itimerspec when{};
   when.it_value.tv_nsec = 2 * least_patience_ns;
-  timerfd_settime(s.alarm.get(), 0, &when, nullptr);
+  timerfd_settime(shared.alarm.get(), 0, &when, nullptr);
 }
 
 // Copies all that waits in the outbox, and sends it. False: nothing has left.
@@ -241,23 +238,14 @@ void join_stream(Link& link, bool small) {
   out.counted = out.bytes;
 }
 
-}  // namespace
-
-void bring_back(Link& link) {
-  if (!link.datagrams.under_way()) return;
-  join_stream(link, true);
-  flush(link);
-}
-
-namespace {
-
 bool open_alarm(cwyc_ep* ep) {
-  DatagramInbox& s = ep->datagrams;
-  if (s.alarm) return true;
-  s.alarm = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  if (s.alarm && !watch(ep, EPOLL_CTL_ADD, s.alarm.get(), EPOLLIN, name_of(Source::alarm, 0)))
-    s.alarm = Descriptor();
-  return static_cast<bool>(s.alarm);
+  EndpointDatagrams& shared = ep->datagrams;
+  if (shared.alarm) return true;
+  shared.alarm = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (shared.alarm &&
+      !watch(ep, EPOLL_CTL_ADD, shared.alarm.get(), EPOLLIN, name_of(Source::alarm, 0)))
+    shared.alarm = Descriptor();
+  return static_cast<bool>(shared.alarm);
 }
 
 // A socket at the stream's own place. False: there is none.
@@ -327,6 +315,12 @@ void consider(Link& link) {
 void end_datagrams(Link& link) {
   close_socket(link);
   link.datagrams = {};
+}
+
+void bring_back(Link& link) {
+  if (!link.datagrams.under_way()) return;
+  join_stream(link, true);
+  flush(link);
 }
 
 bool give_back_sockets(cwyc_ep* ep) {
@@ -449,10 +443,10 @@ void look_after_datagrams(cwyc_ep* ep) {
 }
 
 bool sleep_beside_datagrams(cwyc_ep* ep) {
-  DatagramInbox& s = ep->datagrams;
-  if (!s.owing.empty()) tell_taken(ep, true);
-  if (!s.waiting.empty()) set_alarm(ep);
-  return s.left == 0;
+  EndpointDatagrams& shared = ep->datagrams;
+  if (!shared.owing.empty()) tell_taken(ep, true);
+  if (!shared.waiting.empty()) set_alarm(ep);
+  return shared.left == 0;
 }
 
 void on_alarm(cwyc_ep* ep) {

@@ -57,7 +57,7 @@ struct Datagrams {
 };
 
 // The part that the links of an endpoint share.
-struct DatagramInbox {
+struct EndpointDatagrams {
   Chunk* chunk = nullptr;  // what has come, `fill` bytes of it
   size_t fill = 0;
   // The datagram whose units are being taken: its link, where it goes on, and at which offset.

@@ -254,12 +254,10 @@ cwy_status open_listener(cwyc_ep& ep, cwy_err* err) {
   }
   if (ep.listener)
     set_options(&ep, ep.listener.get());  // the size of a window is settled with the connection
-  length = sizeof any;
-  if (!ep.listener || listen(ep.listener.get(), SOMAXCONN) != 0 ||
-      getsockname(ep.listener.get(), address, &length) != 0)
+  if (ep.listener && listen(ep.listener.get(), SOMAXCONN) == 0)
+    ep.address.port = local_port(ep.listener.get());
+  if (ep.address.port == 0)
     return report(err, CWY_ERR_UNREACHABLE, "no socket to listen at: %s", strerrordesc_np(errno));
-  // The port stands at the same place in both families' addresses.
-  ep.address.port = ntohs(reinterpret_cast<const sockaddr_in*>(&any)->sin_port);
   watch(&ep, EPOLL_CTL_ADD, ep.listener.get(), EPOLLIN, name_of(Source::listener, 0));
   return CWY_OK;
 }

@@ -35,12 +35,9 @@ bool make_room(cwyc_ep* ep, Inbox& in) {
     if (have == 0) in.head = in.tail = aligned(in.tail) + start;
     return true;
   } else {
-    in.chunk = fabric::idle_or_new(ep);
-    if (in.chunk == nullptr) {
-      in.chunk = old;
-      return false;
-    }
-    in.chunk->released = false;
+    Chunk* const fresh = take_chunk(ep);
+    if (fresh == nullptr) return false;
+    in.chunk = fresh;
     if (have != 0) std::memcpy(in.chunk->data + start, old->data + in.head, have);
     if (old != nullptr) give_back_chunk(ep, old);
   }
@@ -106,10 +103,8 @@ bool is_void(Link& link, const char* frame) {
   return h.kind == FrameKind::am_long && std::exchange(link.part_refused, false);
 }
 
-}  // namespace
-
-uint32_t take_frame(cwyc_ep* ep, Link& link, Chunk* chunk, char* frame, const Unit& unit,
-                    uint32_t lane) {
+uint32_t take_frame(Link& link, Chunk* chunk, char* frame, const Unit& unit, uint32_t lane) {
+  cwyc_ep* const ep = link.ep;
   if (__builtin_expect(link.part_refused, 0) && is_void(link, frame)) {
     ep->counters.dropped.add(1);
     return 1;
@@ -118,6 +113,14 @@ uint32_t take_frame(cwyc_ep* ep, Link& link, Chunk* chunk, char* frame, const Un
   const uint32_t events = on_frame(ep, chunk, frame, unit.length, lane, link.index);
   Network::kept_done(ep, chunk);
   return events;
+}
+
+}  // namespace
+
+uint32_t take_unit(Link& link, Chunk* chunk, char* head, const Unit& unit, uint32_t lane) {
+  if (unit.kind == UnitKind::frame) return take_frame(link, chunk, head + sizeof unit, unit, lane);
+  if (!serve(link, unit, head)) lose_link(link, "the peer sends what nobody asked for");
+  return 1;
 }
 
 bool is_sound(const cwyc_ep* ep, const Unit& unit) {
@@ -187,12 +190,7 @@ uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane)
       if (!is_placed(unit)) account.taken = account.at;
     }
     in.head += need;
-    if (unit.kind == UnitKind::frame) {
-      events += take_frame(ep, *link, in.chunk, head + sizeof unit, unit, lane);
-      continue;
-    }
-    ++events;
-    if (!serve(*link, unit, head)) lose_link(*link, "the peer sends what nobody asked for");
+    events += take_unit(*link, in.chunk, head, unit, lane);
   }
   return events;
 }
@@ -201,6 +199,12 @@ uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane)
 
 Chunk* Network::make_buffer(cwyc_ep* ep) {
   return fabric::new_buffer(ep, ep->chunk_bytes);
+}
+
+Chunk* take_chunk(cwyc_ep* ep) {
+  Chunk* const chunk = fabric::idle_or_new(ep);
+  if (chunk != nullptr) chunk->released = false;
+  return chunk;
 }
 
 void give_back_chunk(cwyc_ep* ep, Chunk* chunk) {

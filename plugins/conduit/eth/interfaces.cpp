@@ -127,18 +127,27 @@ socklen_t socket_address(const Place& place, uint16_t port, sockaddr_storage& ou
   return sizeof in;
 }
 
-bool local_place(int socket, Place& out) {
+static bool place_by(decltype(getsockname)* ask, int socket, Place& out) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   auto* const plain = reinterpret_cast<sockaddr*>(&address);
-  return getsockname(socket, plain, &length) == 0 && read_place(plain, out);
+  return ask(socket, plain, &length) == 0 && read_place(plain, out);
+}
+
+bool local_place(int socket, Place& out) {
+  return place_by(getsockname, socket, out);
 }
 
 bool remote_place(int socket, Place& out) {
+  return place_by(getpeername, socket, out);
+}
+
+// The port stands at the same place in both families' addresses.
+uint16_t local_port(int socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
-  auto* const plain = reinterpret_cast<sockaddr*>(&address);
-  return getpeername(socket, plain, &length) == 0 && read_place(plain, out);
+  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length);
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 }  // namespace causeway::eth

@@ -41,5 +41,7 @@ socklen_t socket_address(const Place& place, uint16_t port, sockaddr_storage& ou
 // The place that this end of a connection has, or the other one.
 bool local_place(int socket, Place& out);
 bool remote_place(int socket, Place& out);
+// The port of this end; 0: the socket has none.
+uint16_t local_port(int socket);
 
 }  // namespace causeway::eth

@@ -234,7 +234,7 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   uint32_t window = 0;     // granted per lane
   size_t chunk_bytes = 0;  // of one Chunk
   causeway::Descriptor epoll, listener, cables;
-  causeway::eth::DatagramInbox datagrams;
+  causeway::eth::EndpointDatagrams datagrams;
   std::vector<causeway::eth::Newcomer> newcomers;
   uint64_t accepts_at = 0;       // 0: the listener is watched; or from then on
   uint32_t inside = 0;           // calls of progress, one in the other

@@ -75,9 +75,8 @@ void set_blocked(Link& link, bool blocked) {
 
 // The chunk that is full goes back behind its last piece.
 char* stage_in_fresh(Link& link, size_t bytes) {
-  Chunk* const fresh = fabric::idle_or_new(link.ep);
+  Chunk* const fresh = take_chunk(link.ep);
   if (fresh == nullptr) return nullptr;
-  fresh->released = false;
   Outbox& out = link.out;
   if (out.chunk != nullptr) out.pieces.push_back({nullptr, 0, nullptr, out.chunk});
   out.chunk = fresh;

@@ -70,7 +70,8 @@ void heat(cwyc_ep* ep, uint32_t index, bool datagrams) {
 
 uint32_t on_event(cwyc_ep* ep, const epoll_event& event, uint32_t budget, uint32_t lane) {
   const auto number = static_cast<uint32_t>(event.data.u64);
-  switch (static_cast<Source>(event.data.u64 >> 32)) {
+  const auto source = static_cast<Source>(event.data.u64 >> 32);
+  switch (source) {
     case Source::listener:
       accept_newcomers(ep);
       return 0;
@@ -88,7 +89,7 @@ uint32_t on_event(cwyc_ep* ep, const epoll_event& event, uint32_t budget, uint32
   }
   Link* const link = find_link(ep, number);
   if (link == nullptr || !link->socket) return 0;
-  if (static_cast<Source>(event.data.u64 >> 32) == Source::datagrams) {
+  if (source == Source::datagrams) {
     bool found = false;
     heat(ep, number, true);
     return read_datagram(ep, *link, budget, lane, found);

@@ -58,7 +58,7 @@ enum class UnitKind : uint8_t {
   refusal,  // the one behind the `count` that are done was refused
   park,     // a ParkStep in `count`
   port,     // the sender takes datagrams that show `key` at port `count`; 0: none
-  sync,  // the next unit of the stream is at offset `key`, and the peer's are taken up to `count`
+  sync,     // the offset of what follows, `key`, and of what is taken of the peer's, `count`
 };
 
 // A connection is closed when both sides find it quiet (parking.cpp).
