@@ -89,7 +89,7 @@ inline void talk(const char* rounds, const char* seed) {
 inline void start(int& argc, char**& argv) {
   gex_Client_t client;
   gex_EP_t ep;
-  gex_Client_Init(&client, &ep, &team, "TALK", &argc, &argv, 0);
+  require(gex_Client_Init(&client, &ep, &team, "TALK", &argc, &argv, 0) == GASNET_OK, "no client");
   me = gex_TM_QueryRank(team);
   gex_AM_Entry_t entries[] = {{kAsk, reinterpret_cast<gex_AM_Fn_t>(on_ask),
                                GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, nullptr, nullptr},
