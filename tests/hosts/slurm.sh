@@ -6,13 +6,16 @@ skip() {
   echo "SKIPPED: $*"
   exit 77
 }
+# The reason comes last: a summary shows the end of what a test has said.
 fail() {
-  echo "FAILED: $*"
-  [ ! -f "$work/out" ] || sed 's/^/  | /' "$work/out" | tail -30
   for log in "$work"/*.log; do
     echo "-- $(basename "$log")"
     grep -i 'error\|fatal' "$log" | tail -10
   done
+  for said in "$work/out" "$work/err"; do
+    [ ! -f "$said" ] || sed 's/^/  | /' "$said" | tail -30
+  done
+  echo "FAILED: $*"
   exit 1
 }
 
@@ -45,12 +48,19 @@ shut_down() {
   rm -rf "$work"
 }
 trap shut_down EXIT
-# A step's own process reports its end to the controller after srun has returned; one that finds the
-# controller gone asks for it again and again.
+# The files of /proc that tell the environment of this cluster's processes; $1 is a part of their names.
+environments() {
+  for file in $(grep -lzs "^SLURM_CONF=$work/" /proc/[0-9]*/environ); do
+    grep -qs "$1" "${file%environ}comm" && echo "$file"
+  done
+}
+# A step's own process reports its end to the controller after srun has returned, and may do so after
+# the controller has the job's end from the daemon; one that finds the controller gone asks for it
+# again and again.
 await_quiet() {
   until=$((SECONDS + 60))
   while [ "$SECONDS" -lt "$until" ]; do
-    [ -n "$(timeout 5 squeue --noheader 2>&1)" ] || return 0
+    [ -n "$(timeout 5 squeue --noheader 2>&1)" ] || [ -n "$(environments slurmstepd)" ] || return 0
     sleep 0.2
   done
   timeout 5 squeue
@@ -63,7 +73,7 @@ expect_clean_end() {
   [ -z "$stubborn" ] || fail "did not end when told to:$stubborn"
   unset SLURM_CONF  # of what this shell starts from here on
   for attempt in $(seq 1 50); do
-    left=$(grep -lzs "^SLURM_CONF=$work/" /proc/[0-9]*/environ)
+    left=$(environments .)
     [ -n "$left" ] || return 0
     sleep 0.1
   done
