@@ -11,11 +11,14 @@ cd "$1"
 kernel='base spawn config loader bootstrap kinds thread connection object progress am rma process'
 # Files that are tables: length is no fault there.
 tables='core/include/GASPI.h'
+# READMEs that are more than a room's: the project's, the architecture, the configuration, the plugin interface.
+pages='README.md core/README.md configs/README.md conduit-api/README.md'
 
 sources=$(list_files | grep -E '\.(c|h|cpp)$' | grep -v '^tests/')
 lines_of() { xargs cat | wc -l; }
 rooms=$(echo $kernel | tr ' ' '|')
 longest=$(echo "$sources" | grep -vxF "$tables" | xargs wc -l | awk '$2 != "total"' | sort -rn)
+readmes=$(list_files | grep -E '(^|/)README\.md$' | grep -vxF "$(echo $pages | tr ' ' '\n')")
 functions=$(echo "$sources" | xargs awk -f "$here/functions.awk" | sort -rn | head -n 5)
 
 measure() {
@@ -29,6 +32,7 @@ measure() {
       rm -f "$stripped" ;;
     function_lines) echo "$functions" | awk 'NR == 1 { print $1 }' ;;
     file_lines) echo "$longest" | awk 'NR == 1 { print $1 }' ;;
+    readme_lines) echo "$readmes" | xargs wc -l | awk '$2 != "total" && $1 > n { n = $1 } END { print n }' ;;
     files_over_500) echo "$longest" | awk '$1 > 500 { ++n } END { print n + 0 }' ;;
     *) echo "sizes: sizes.list names '$1', which nothing measures" >&2; return 1 ;;
   esac
