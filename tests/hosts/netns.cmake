@@ -84,6 +84,8 @@ if(TARGET conduit_failover AND TARGET conduit_ofi AND TARGET conduit_ucx)
     set_tests_properties(hosts.netns.failover.storm.${over} PROPERTIES TIMEOUT 1800)
   endforeach()
 endif()
+netns_test(eth.eight netns_eight_test.sh $<TARGET_FILE:causeway>
+  $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> $<TARGET_FILE:api_victim_par>)
 netns_test(eth.striped netns_striped_test.sh $<TARGET_FILE:causeway> $<TARGET_FILE:spec_gex_par>)
 netns_test(eth.blink netns_network_test.sh $<TARGET_FILE:causeway>
   $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> eth blink)

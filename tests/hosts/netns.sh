@@ -1,6 +1,6 @@
 # Two "hosts" on one machine: network namespaces joined by a cable (veth). Sourced by tests.
 #
-# Both hosts have an interface cwy0 with an address that the other one reaches, and an interface
+# Of two hosts both have an interface cwy0 with an address that the other one reaches, and an interface
 # cwy9 that comes first by name, has the same addresses on both, and leads nowhere: what picks an
 # interface by itself may pick the wrong one, and an address alone does not tell hosts apart.
 # Everything is removed when the shell ends, whatever ends it; a shell that is killed leaves the
@@ -32,7 +32,7 @@ remove_cable() {
 
 remove_hosts() {
   remove_cable
-  for host in $host_a $host_b; do
+  for host in $all_hosts; do
     for pid in $(ip netns pids "$host" 2>/dev/null); do kill -KILL "$pid" 2>/dev/null; done
     ip netns del "$host" 2>/dev/null
   done
@@ -40,7 +40,7 @@ remove_hosts() {
 }
 
 remove_stale_hosts() {
-  for host in $(ip netns list 2>/dev/null | sed -n 's/^\(cwy[ab][0-9]*\).*/\1/p'); do
+  for host in $(ip netns list 2>/dev/null | sed -n 's/^\(cwy[a-z][0-9]*\).*/\1/p'); do
     maker=${host#cwy?}
     [ -d "/proc/$maker" ] || ip netns del "$host" 2>/dev/null
   done
@@ -58,18 +58,39 @@ lay_bad_cable() {
   skip "no TAP devices: $(cat "$work/why")"
 }
 
-# Sets host_a, host_b (names of namespaces, which are the hosts' names), address_a, address_b, work.
-make_hosts() {
+# Sets all_hosts to the namespaces that it makes, whose names are the hosts' names, and work.
+make_namespaces() {
   [ "$(id -u)" = 0 ] || skip "network namespaces need root"
   command -v ip >/dev/null 2>&1 || skip "ip is not installed (Debian: iproute2)"
   remove_stale_hosts
-  host_a=cwya$$ host_b=cwyb$$
-  address_a=10.77.0.1 address_b=10.77.0.2
+  all_hosts=
   work=$(mktemp -d)
+  export TMPDIR="$work/tmp"
+  mkdir "$TMPDIR"
   trap remove_hosts EXIT
   trap 'exit 1' INT TERM HUP
-  ip netns add $host_a 2>"$work/why" || skip "no network namespaces: $(cat "$work/why")"
-  ip netns add $host_b || fail "no second namespace"
+  for letter in "$@"; do
+    ip netns add cwy$letter$$ 2>"$work/why" || skip "no network namespaces: $(cat "$work/why")"
+    all_hosts="$all_hosts cwy$letter$$"
+    ip -n cwy$letter$$ link set lo up
+  done
+}
+
+# The kernel takes its time to see that the other end of a cable is there; until then UCX does not see
+# the interface.
+await_cables() {
+  for host in "$@"; do
+    for attempt in $(seq 1 100); do
+      case $(ip netns exec $host cat /sys/class/net/cwy0/operstate) in *down) sleep 0.1 ;; *) break ;; esac
+    done
+  done
+}
+
+# Sets host_a, host_b, address_a, address_b.
+make_hosts() {
+  make_namespaces a b
+  host_a=cwya$$ host_b=cwyb$$
+  address_a=10.77.0.1 address_b=10.77.0.2
   if [ -n "${bad_cable:-}" ]; then
     lay_bad_cable
   else
@@ -79,7 +100,6 @@ make_hosts() {
   for host in $host_a $host_b; do
     address=$address_a
     [ $host = $host_a ] || address=$address_b
-    ip -n $host link set lo up
     ip -n $host addr add $address/24 dev cwy0
     ip -n $host link set cwy0 up
     # Not every kernel has it; the test then only shows less.
@@ -88,16 +108,27 @@ make_hosts() {
       ip -n $host link set cwy9 up
     fi
   done
-  # The kernel takes its time to see that the other end of the cable is there; until then UCX does
-  # not see the interface.
-  for host in $host_a $host_b; do
-    for attempt in $(seq 1 100); do
-      case $(ip netns exec $host cat /sys/class/net/cwy0/operstate) in *down) sleep 0.1 ;; *) break ;; esac
-    done
-  done
-  export TMPDIR="$work/tmp"
-  mkdir "$TMPDIR"
+  await_cables $host_a $host_b
   printf '# two hosts of two ranks each\n%s slots=2\n\n%s slots=2\n' $host_a $host_b >"$work/hosts"
+}
+
+# Eight hosts of two ranks each, joined by a switch; the default route leads there. Sets host_a.
+make_eight_hosts() {
+  make_namespaces a b c d e f g h s
+  host_a=cwya$$
+  ip -n cwys$$ link add switch type bridge 2>"$work/why" || skip "no bridge: $(cat "$work/why")"
+  ip -n cwys$$ link set switch up
+  number=0
+  for host in ${all_hosts% *}; do
+    number=$((number + 1))
+    ip link add cwy0 netns $host type veth peer name port$number netns cwys$$ || fail "no cable"
+    ip -n cwys$$ link set port$number master switch up
+    ip -n $host addr add 10.77.0.$number/24 dev cwy0
+    ip -n $host link set cwy0 up
+    ip -n $host route add default dev cwy0
+    echo "$host slots=2" >>"$work/hosts"
+  done
+  await_cables ${all_hosts% *}
 }
 
 # A second cable beside cwy0: cwy1, 10.78.0.1 on the first host and 10.78.0.2 on the second.
@@ -121,11 +152,11 @@ run_hosts() {
 # Nothing may be left on either host: no process, no file.
 expect_nothing_left() {
   for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    left=$(ip netns pids $host_a; ip netns pids $host_b; ls -A "$TMPDIR")
+    left=$(for host in $all_hosts; do ip netns pids $host; done; ls -A "$TMPDIR")
     [ -n "$left" ] || return 0
     sleep 0.25
   done
-  for pid in $(ip netns pids $host_a; ip netns pids $host_b); do
+  for pid in $(for host in $all_hosts; do ip netns pids $host; done); do
     echo "left: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
   done
   fail "$1: left behind: $(ls -A "$TMPDIR")"
