@@ -11,6 +11,7 @@
 #include "../../common/guard.h"
 #include "../../common/known_part.h"
 #include "../../common/plugin_error.h"
+#include "../common/all_done.h"
 #include "links.h"
 
 namespace causeway::fabric {
@@ -106,16 +107,15 @@ void leave_in_order(Ep* ep) {
       return !usable(link) || send_control(*link, FrameKind::gone);
     });
   }
-  const auto busy = [&] {
-    return std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& link) {
-      return usable(link.get()) && link->pending != nullptr;
-    });
-  };
-  while (busy() && services->now() < end) Ep::Network::progress(ep, 64, CWYC_PROGRESS_REPLIES);
+  auto idle = all_done(ep->links, [&usable](const auto& link) {
+    return !usable(link.get()) || link->pending == nullptr;
+  });
+  while (!idle() && services->now() < end) Ep::Network::progress(ep, 64, CWYC_PROGRESS_REPLIES);
 }
 
 template <class Ep>
 void destroy_links(Ep* ep) {
+  for (auto* link : std::exchange(ep->todo, {})) link->on_todo = false;
   while (!ep->links.empty()) {
     if (ep->links.back() != nullptr) destroy_link(ep->links.back().get());
     ep->links.pop_back();

@@ -249,7 +249,7 @@ bool admit_epoch(Ep* ep, cwy_peer peer) {
   uint32_t& newest = ep->newest_epoch[peer.rank];
   if (peer.epoch < newest) return false;
   if (peer.epoch == newest) return true;
-  newest = peer.epoch;
+  if (std::exchange(newest, peer.epoch) == 0) return true;  // never met: there is no link
   for (const auto& link : ep->links) {
     if (link == nullptr || link->peer.rank != peer.rank || link->peer.epoch >= peer.epoch) continue;
     link->purged = true;  // what still arrives is dropped
@@ -260,8 +260,7 @@ bool admit_epoch(Ep* ep, cwy_peer peer) {
 
 // One step of a link that asked for attention. True when it wants another one.
 template <class Link>
-bool push_link(Link& link, uint32_t& events) {
-  const uint64_t now = services->now();
+bool push_link(Link& link, uint64_t now, uint32_t& events) {
   if (link.state == LinkState::connecting) events += Link::Network::push_connecting(link, now);
   // A good-bye goes behind everything that the network's own part still has to say.
   const bool held_up = Link::Network::push_path(link);
@@ -284,8 +283,9 @@ uint32_t push_todo(Ep* ep) {
   due.swap(ep->todo);
   for (auto* link : due) link->on_todo = false;
   uint32_t events = 0;
+  const uint64_t now = services->now();
   for (auto* link : due) {
-    const bool again = push_link(*link, events);
+    const bool again = push_link(*link, now, events);
     if (is_finished(*link)) {
       ++events;
       destroy_link(link);

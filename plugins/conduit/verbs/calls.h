@@ -23,6 +23,11 @@ int make_datagram(cwyc_ep* ep);           // in state RTS
 void stop_queue_pair(Link& link);
 // Ends a queue pair: its work requests are flushed, and what completed goes to the backlog.
 void end_queue_pair(Link& link);
+// NULL: the queue pair has gone, or was none of a link.
+inline Link* link_of_queue_pair(const cwyc_ep* ep, uint32_t number) {
+  const auto at = ep->by_queue_pair.find(number);
+  return at != ep->by_queue_pair.end() ? at->second : nullptr;
+}
 // Completions that the datagram queue pair may have at once.
 uint32_t datagram_completions(const cwyc_ep* ep);
 // Depth and inline bytes that the device really gives.

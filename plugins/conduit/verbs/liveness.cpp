@@ -11,13 +11,12 @@ constexpr uint64_t look_interval_ns = 50'000'000;
 
 uint32_t look_at_processes(cwyc_ep* ep) {
   uint32_t events = 0;
-  for (const auto& link : ep->links) {
-    if (link == nullptr || !link->process || !has_ended(link->process)) continue;
+  ep->processes.each_ended<Link>([&events](Link& link) {
     // Its good-bye may be among what has not been read; by the next look that has been.
-    if (!std::exchange(link->ended, true)) continue;
-    lose_link(*link, "its process has ended");
+    if (!std::exchange(link.ended, true)) return;
+    lose_link(link, "its process has ended");
     ++events;
-  }
+  });
   return events;
 }
 
@@ -33,14 +32,6 @@ void ask_silent_peers(cwyc_ep* ep) {
   }
 }
 
-Link* link_of_queue_pair(cwyc_domain* domain, const ibv_qp* qp) {
-  for (cwyc_ep* ep : domain->eps) {
-    for (const auto& link : ep->links)
-      if (link != nullptr && link->qp.get() == qp) return link.get();
-  }
-  return nullptr;
-}
-
 void tell_state(cwyc_domain* domain, uint32_t state, const char* why) {
   for (const cwyc_ep* ep : domain->eps)
     services->device_state(ep->params.core_ep, domain->port.name.c_str(), state, why);
@@ -51,8 +42,9 @@ void on_device_event(cwyc_domain* domain, const ibv_async_event& event) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
-      if (Link* link = link_of_queue_pair(domain, event.element.qp))
-        lose_link(*link, ibv_event_type_str(event.event_type));
+      for (cwyc_ep* ep : domain->eps)
+        if (Link* link = link_of_queue_pair(ep, event.element.qp->qp_num))
+          lose_link(*link, ibv_event_type_str(event.event_type));
       return;
     case IBV_EVENT_DEVICE_FATAL:
     case IBV_EVENT_CQ_ERR:
@@ -106,15 +98,15 @@ bool watch_process(Link& link, const cwyc_peer_desc& peer) {
   if (!fabric::watch_process(link, peer, link.ep->domain->pid_namespace, link.to.pid_namespace))
     return false;
   if (!link.process) return true;
-  add_to_epoll(link.ep->epoll, link.process.get());
-  ++link.ep->watched;
+  cwyc_ep* const ep = link.ep;
+  const bool first = !ep->processes.descriptor();
+  if (!ep->processes.add(link.process, &link)) link.process = Descriptor();  // others tell
+  if (first && link.process) add_to_epoll(ep->epoll, ep->processes.descriptor().get());
   return true;
 }
 
 void unwatch_process(Link& link) {
-  if (!link.process) return;
-  link.process = Descriptor();
-  --link.ep->watched;
+  if (link.process) link.ep->processes.remove(link.process);
 }
 
 uint32_t look_around(cwyc_ep* ep) {
@@ -123,7 +115,7 @@ uint32_t look_around(cwyc_ep* ep) {
   ep->next_look = now + look_interval_ns;
   look_at_device(ep->domain);
   uint32_t events = 0;
-  if (ep->watched != 0) events += look_at_processes(ep);
+  if (!ep->processes.empty()) events += look_at_processes(ep);
   const uint64_t timeout = ep->domain->options.peer_timeout_ns;
   if (timeout != 0 && now >= ep->next_probe) {
     ep->next_probe = now + timeout / 4;

@@ -10,9 +10,10 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "../common/descriptor.h"
+#include "../common/process_set.h"
 #include "../fabric/engine.h"
 #include "device.h"
 #include "greeter.h"
@@ -230,7 +231,8 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::verbs::Network> {
   bool sleeps = false;  // since `arm`, as far as is known
 
   std::vector<causeway::verbs::Ticket*> datagrams;  // under way
-  uint32_t watched = 0;                             // links with a pidfd
+  causeway::ProcessSet processes;                   // of links, which are their owners
+  std::unordered_map<uint32_t, causeway::verbs::Link*> by_queue_pair;
 
   // Completions read and not yet looked at: nested progress must see them too.
   static constexpr uint32_t batch_size = 32;

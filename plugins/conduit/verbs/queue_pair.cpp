@@ -125,7 +125,10 @@ int make_connected(Link& link) {
   link.qp.reset(ibv_create_qp(d.pd.get(), &attr));
   if (link.qp == nullptr) return errno;
   const int error = to_init(d, link.qp.get());
-  if (error != 0) link.qp.reset();
+  if (error != 0)
+    link.qp.reset();
+  else
+    ep->by_queue_pair[link.qp->qp_num] = &link;
   return error;
 }
 
@@ -250,6 +253,7 @@ void end_queue_pair(Link& link) {
   stash_completions(link.ep);
   while (count_read(link) < link.in_flight && services->now() < end) stash_completions(link.ep);
   forget_unsignaled(link.ep, link.qp->qp_num);
+  link.ep->by_queue_pair.erase(link.qp->qp_num);
   link.qp.reset();
   // Nothing of it can come to the completion queue any more.
   link.ep->unsignaled -= link.unsignaled;

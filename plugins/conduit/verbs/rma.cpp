@@ -136,12 +136,10 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
 
 void on_unsignaled_error(cwyc_ep* ep, const ibv_wc& wc) {
   look_at_device(ep->domain);
-  for (const auto& link : ep->links) {
-    if (link == nullptr || link->qp == nullptr || link->qp->qp_num != wc.qp_num) continue;
-    ep->counters.errors.add(1);
-    lose_link(*link, symptom(wc.status));
-    return;
-  }
+  Link* const link = link_of_queue_pair(ep, wc.qp_num);
+  if (link == nullptr) return;
+  ep->counters.errors.add(1);
+  lose_link(*link, symptom(wc.status));
 }
 
 }  // namespace causeway::verbs

@@ -1,0 +1,26 @@
+// Waiting until every item of a list is done, at a look for each item rather than for each
+// question.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+namespace causeway {
+
+// Answers, each time it is asked, whether `done` holds for all items, which may become more: it
+// goes on at the item that was not done the last time, and behind the last one begins anew.
+template <class Items, class Done>
+auto all_done(const Items& items, Done done) {
+  return [&items, done, at = size_t{0}]() mutable {
+    const auto undone = [&](size_t from) {
+      while (from < items.size() && done(items[from])) ++from;
+      return from;
+    };
+    at = undone(at);
+    if (at >= items.size()) at = undone(0);
+    return at >= items.size();
+  };
+}
+
+}  // namespace causeway

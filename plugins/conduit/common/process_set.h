@@ -1,0 +1,53 @@
+// Processes whose ends are looked for together: a look costs the same, however many there are.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "descriptor.h"
+
+namespace causeway {
+
+// For one thread at a time.
+class ProcessSet {
+ public:
+  // False: errno says why. `owner` is what each_ended() hands out.
+  bool add(const Descriptor& process, void* owner) {
+    if (!epoll_) epoll_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = owner;
+    if (!epoll_ || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, process.get(), &event) != 0) return false;
+    ++size_;
+    return true;
+  }
+  // Closes a process that was added. By name, since a child of a fork may have the descriptor too.
+  void remove(Descriptor& process) {
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.get(), nullptr);
+    process = Descriptor();
+    --size_;
+  }
+  // The owners of processes that have ended, each time until they are removed; of very many some
+  // now and others the next time. `each` may remove its own.
+  template <class Owner, class Each>
+  void each_ended(Each&& each) const {
+    std::array<epoll_event, 64> ended;
+    uint32_t before = size_ + 1;
+    for (size_t n = ended.size(); n == ended.size() && size_ != 0 && size_ < before;) {
+      before = size_;
+      n = static_cast<size_t>(std::max(epoll_wait(epoll_.get(), ended.data(), ended.size(), 0), 0));
+      std::for_each_n(ended.begin(), n,
+                      [&](const epoll_event& e) { each(*static_cast<Owner*>(e.data.ptr)); });
+    }
+  }
+  bool empty() const { return size_ == 0; }
+  const Descriptor& descriptor() const { return epoll_; }  // readable when one has ended
+
+ private:
+  Descriptor epoll_;
+  uint32_t size_ = 0;
+};
+
+}  // namespace causeway
