@@ -2,6 +2,7 @@
 // nonzero status, soon, and nothing left behind.
 #pragma once
 
+#include <ostream>
 #include <set>
 #include <string>
 #include <utility>
@@ -37,6 +38,10 @@ struct Network {
   std::string name;
   std::vector<std::string> flags;
 };
+// In the names of cases, which are the same in each build so.
+inline void PrintTo(const Network& network, std::ostream* out) {
+  *out << network.name;
+}
 const std::vector<Network>& networks();
 Network network(const std::string& name);
 

@@ -100,6 +100,9 @@ struct Lie {
   int status;
   const char* line;
 };
+void PrintTo(const Lie& lie, std::ostream* out) {
+  *out << lie.mode;
+}
 class LyingRelay : public ::testing::TestWithParam<Lie> {};
 
 // Would catch: a relay that knows the secret and speaks for others than its own ranks, or keeps the
