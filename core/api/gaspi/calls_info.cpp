@@ -70,7 +70,7 @@ gaspi_return_t entry_time_ticks_cycles(gaspi_cycles_t* ticks) {
 namespace {
 
 struct ErrorText {
-  gaspi_return_t code;
+  int code;  // a caller may ask for any number
   const char* text;
 };
 constexpr ErrorText kErrorTexts[] = {
@@ -110,12 +110,13 @@ constexpr ErrorText kErrorTexts[] = {
 
 // Programs print whatever a call has returned, and assert that it can be printed.
 gaspi_string_t entry_error_str(gaspi_return_t error_code) {
-  const auto* const known = std::ranges::find(kErrorTexts, error_code, &ErrorText::code);
+  const auto* const known =
+      std::ranges::find(kErrorTexts, static_cast<int>(error_code), &ErrorText::code);
   return const_cast<char*>(known != std::end(kErrorTexts) ? known->text : "unknown error");
 }
 gaspi_return_t entry_print_error(gaspi_return_t error_code, gaspi_string_t* error_message) {
-  return tell("gaspi_print_error()", error_message, "error_message",
-              [&] { return entry_error_str(error_code); });
+  gaspi_string_t const text = entry_error_str(error_code);
+  return tell("gaspi_print_error()", error_message, "error_message", [&] { return text; });
 }
 gaspi_return_t entry_error_message(gaspi_return_t error_code, gaspi_string_t* error_message) {
   return entry_print_error(error_code, error_message);
