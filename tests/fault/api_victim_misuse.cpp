@@ -41,15 +41,20 @@ gex_AM_Entry_t table[] = {
 
 using Calls = std::map<std::string, void (*)()>;
 
+// An address, since the segment may be missing.
+std::byte* peer_address(uintptr_t offset) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(peer_segment(job.peer())) +
+                                      offset);
+}
 std::byte* far_away() {
-  return peer_segment(job.peer()) + (size_t{1} << 40);
+  return peer_address(uintptr_t{1} << 40);
 }
 // Begins inside and ends outside.
 std::byte* across_the_end() {
-  return peer_segment(job.peer()) + kSegmentBytes - 4;
+  return peer_address(kSegmentBytes - 4);
 }
 std::byte* before_the_start() {
-  return peer_segment(job.peer()) - 4;
+  return peer_address(-uintptr_t{4});
 }
 gex_TM_t tm() {
   return job.tm;
