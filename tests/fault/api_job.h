@@ -38,7 +38,7 @@ struct Network {
   std::string name;
   std::vector<std::string> flags;
 };
-// In the names of cases, which are the same in each build so.
+// Cases are named by it, so that their names are the same in each build.
 inline void PrintTo(const Network& network, std::ostream* out) {
   *out << network.name;
 }

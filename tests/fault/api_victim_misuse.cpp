@@ -41,7 +41,7 @@ gex_AM_Entry_t table[] = {
 
 using Calls = std::map<std::string, void (*)()>;
 
-// An address, since the segment may be missing.
+// Computes with addresses, since the segment may be missing.
 std::byte* peer_address(uintptr_t offset) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(peer_segment(job.peer())) +
                                       offset);

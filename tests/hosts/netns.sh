@@ -1,7 +1,7 @@
 # Two "hosts" on one machine: network namespaces joined by a cable (veth). Sourced by tests.
 #
-# Of two hosts both have an interface cwy0 with an address that the other one reaches, and an interface
-# cwy9 that comes first by name, has the same addresses on both, and leads nowhere: what picks an
+# Two hosts have an interface cwy0 with an address that the other one reaches, and an interface cwy9 that
+# comes first by name, has the same addresses on both, and leads nowhere: what picks an
 # interface by itself may pick the wrong one, and an address alone does not tell hosts apart.
 # Everything is removed when the shell ends, whatever ends it; a shell that is killed leaves the
 # namespaces to the next test, which removes those whose maker is gone.

@@ -32,7 +32,7 @@ struct Ep {
   std::vector<Link*> todo;
   Links links;
 
-  // As a connect or a hello does it.
+  // Does what a connect or a hello does.
   bool meet(uint32_t rank, uint32_t epoch) {
     if (!admit_epoch(this, {rank, epoch})) return false;
     links.push_back(std::make_unique<Link>());

@@ -13,7 +13,7 @@ namespace {
 uint32_t g_looks = 0;  // system calls of the set
 }
 
-// In the C library's place.
+// Stands in the C library's place.
 extern "C" [[gnu::visibility("default")]] int epoll_wait(int epoll, epoll_event* events, int most,
                                                          int timeout) {
   ++g_looks;

@@ -8,8 +8,8 @@
 
 namespace causeway {
 
-// Answers, each time it is asked, whether `done` holds for all items, which may become more: it
-// goes on at the item that was not done the last time, and behind the last one begins anew.
+// Returns a question: does `done` hold for all items? Each call goes on at the item for which it
+// did not hold the last time, and behind the last item begins anew. Items may be added meanwhile.
 template <class Items, class Done>
 auto all_done(const Items& items, Done done) {
   return [&items, done, at = size_t{0}]() mutable {

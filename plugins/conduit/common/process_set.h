@@ -10,10 +10,10 @@
 
 namespace causeway {
 
-// For one thread at a time.
+// A set is used by one thread at a time.
 class ProcessSet {
  public:
-  // False: errno says why. `owner` is what each_ended() hands out.
+  // False: errno tells the reason. each_ended() hands `owner` out.
   bool add(const Descriptor& process, void* owner) {
     if (!epoll_) epoll_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
     epoll_event event{};
@@ -23,14 +23,16 @@ class ProcessSet {
     ++size_;
     return true;
   }
-  // Closes a process that was added. By name, since a child of a fork may have the descriptor too.
+  // Closes a process that was added. Closing alone would not take it out of the set where a child
+  // of a fork has the descriptor too.
   void remove(Descriptor& process) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.get(), nullptr);
     process = Descriptor();
     --size_;
   }
-  // The owners of processes that have ended, each time until they are removed; of very many some
-  // now and others the next time. `each` may remove its own.
+  // Calls `each` with the owner of each process that has ended and was not removed. Where more than
+  // 64 have ended, a call may stop after the first of them, and the next call goes on behind them.
+  // `each` may remove the process of its own owner.
   template <class Owner, class Each>
   void each_ended(Each&& each) const {
     std::array<epoll_event, 64> ended;

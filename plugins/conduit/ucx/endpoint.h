@@ -152,10 +152,8 @@ struct cwyc_ep {
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
   std::vector<uint32_t> linked_epoch;   // by rank: of the last link to it; unlinked: there was none
   causeway::ucx::MessageHeader seen{};  // the answer to farewells
-  // Links whose process is watched; of these, those that are until the peer has answered, and where
-  // the next of them is looked for.
-  uint32_t introducing = 0;
-  size_t hand = 0;
+  uint32_t introducing = 0;             // links that are watched until the peer has answered
+  size_t hand = 0;                      // where the next answered one is looked for
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
 

@@ -232,7 +232,7 @@ void close_unanswered(cwyc_ep* ep) {
     begin_close(link, true);
     if (!awaits_answer(link)) watch_no_more(link);
   });
-  // Some at a time: those that have had their answer are looked after no more.
+  // Links whose peers have answered are watched no more. Each call looks at some of the links.
   for (size_t looks = std::min(ep->links.size(), answers_at_once); looks > 0; --looks) {
     Link& link = *ep->links[ep->hand++ % ep->links.size()];
     if (link.introducing && !awaits_answer(link)) watch_no_more(link);
