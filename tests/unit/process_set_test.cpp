@@ -1,4 +1,4 @@
-// Processes whose ends are looked for together (plugins/conduit/common/process_set.h).
+// Processes whose ends are looked for together (plugins/conduit/verbs/process_set.h).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "../../plugins/conduit/common/process_set.h"
+#include "../../plugins/conduit/verbs/process_set.h"
 
 namespace {
 uint32_t g_looks = 0;  // system calls of the set

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "../common/count.h"
+#include "../common/descriptor.h"
 #include "../common/handed_back.h"
 #include "../common/module_table.h"
 #include "../common/peer_traffic.h"
-#include "../common/process_set.h"
 #include "domain.h"
 #include "read_only.h"
 #include "slot.h"
@@ -144,7 +144,6 @@ struct cwyc_ep {
 
   causeway::ucx::SlotPool slots;
   causeway::ucx::ReadOnlyMemory read_only;
-  causeway::ProcessSet processes;  // of links, which are their owners
   std::vector<std::unique_ptr<causeway::ucx::Link>> links;
   std::unordered_multimap<uint32_t, causeway::ucx::Link*> by_rank;
   uint32_t failures = 0;  // of these links
@@ -152,8 +151,8 @@ struct cwyc_ep {
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
   std::vector<uint32_t> linked_epoch;   // by rank: of the last link to it; unlinked: there was none
   causeway::ucx::MessageHeader seen{};  // the answer to farewells
-  uint32_t introducing = 0;             // links that are watched until the peer has answered
-  size_t hand = 0;                      // where the next answered one is looked for
+  uint32_t watched = 0;                 // links whose process is watched
+  uint32_t introducing = 0;             // of these, the ones that are until the peer has answered
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "../common/all_done.h"
 #include "endpoint.h"
 #include "guard.h"
 #include "services.h"
@@ -21,7 +20,6 @@ constexpr uint64_t wiring_limit_ns = 500'000'000;
 // seconds over RDMA; destroying a worker before that makes UCX 1.13 abort.
 constexpr uint64_t close_limit_ns = 10'000'000'000;
 constexpr int drain_polls = 1000;
-constexpr size_t answers_at_once = 16;
 // A peer that does not listen must not hold up the end.
 constexpr uint64_t leave_limit_ns = 5'000'000'000;
 
@@ -202,9 +200,11 @@ void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
 void take_leave(cwyc_ep* ep) {
   for (auto& link : ep->links)
     if (!link->failed) send_farewell(*link);
-  progress_until(ep, leave_limit_ns, all_done(ep->links, [](const auto& link) {
-                   return link->failed || link->answered || !link->notices_failure;
-                 }));
+  progress_until(ep, leave_limit_ns, [ep] {
+    return std::ranges::all_of(ep->links, [](const auto& link) {
+      return link->failed || link->answered || !link->notices_failure;
+    });
+  });
 }
 
 // Over shared memory a peer that has left or died reads no more, and UCX does not notice.
@@ -226,16 +226,12 @@ void link_failed(Link& link, const char* why) {
 }
 
 void close_unanswered(cwyc_ep* ep) {
-  ep->processes.each_ended<Link>([](Link& link) {
-    if (!awaits_answer(link)) return;
-    process_is_gone(link);
-    begin_close(link, true);
-    if (!awaits_answer(link)) watch_no_more(link);
-  });
-  // Links whose peers have answered are watched no more. Each call looks at some of the links.
-  for (size_t looks = std::min(ep->links.size(), answers_at_once); looks > 0; --looks) {
-    Link& link = *ep->links[ep->hand++ % ep->links.size()];
-    if (link.introducing && !awaits_answer(link)) watch_no_more(link);
+  for (auto& link : ep->links) {
+    if (awaits_answer(*link) && has_ended(link->process)) {
+      process_is_gone(*link);
+      begin_close(*link, true);
+    }
+    if (link->introducing && !awaits_answer(*link)) watch_no_more(*link);
   }
 }
 
@@ -328,10 +324,9 @@ bool close_links(cwyc_ep* ep) {
       begin_close(*link, false);
     else if (link->notices_failure)
       begin_close(*link, true);
-  auto closed = all_done(ep->links, [](const auto& link) { return has_closed(*link); });
   progress_until(ep, close_limit_ns, [&] {
     check_processes(ep);
-    return closed();
+    return std::ranges::all_of(ep->links, [](const auto& link) { return has_closed(*link); });
   });
   // UCX aborts where it destroys a worker with a close under way that has not been given back.
   for (auto& link : ep->links)

@@ -1,6 +1,5 @@
 // Peers of this host whose transport notices a death late or never: their processes are watched.
 #include <cstdio>
-#include <utility>
 
 #include "endpoint.h"
 #include "services.h"
@@ -13,17 +12,19 @@ constexpr uint64_t look_interval_ns = 50'000'000;
 }  // namespace
 
 bool watch_process(Link& link, uint32_t pid) {
-  Descriptor process = watch_pid(pid);
-  if (!process || !link.owner->processes.add(process, &link)) return false;
-  link.process = std::move(process);
+  link.process = watch_pid(pid);
+  if (!link.process) return false;
   link.pid = pid;
+  ++link.owner->watched;
   return true;
 }
 
 void watch_no_more(Link& link) {
   if (link.introducing) --link.owner->introducing;
   link.introducing = false;
-  if (link.process) link.owner->processes.remove(link.process);
+  if (!link.process) return;
+  --link.owner->watched;
+  link.process = Descriptor();
 }
 
 Link::~Link() {
@@ -41,13 +42,11 @@ bool check_processes(cwyc_ep* ep) {
   if (now < ep->next_watch_ns) return false;
   ep->next_watch_ns = now + look_interval_ns;
   bool found = false;
-  ep->processes.each_ended<Link>([&found](Link& link) {
-    if (!link.failed) {
-      process_is_gone(link);
-      found = true;
-    }
-    if (!awaits_answer(link)) watch_no_more(link);
-  });
+  for (auto& link : ep->links) {
+    if (!link->process || link->failed || !has_ended(link->process)) continue;
+    process_is_gone(*link);
+    found = true;
+  }
   return found;
 }
 

@@ -16,9 +16,8 @@ bool has_work(const cwyc_ep* ep) {
 
 // Has a peer ended that never answered?
 bool has_unanswered(const cwyc_ep* ep) {
-  bool found = false;
-  ep->processes.each_ended<Link>([&found](const Link& link) { found |= awaits_answer(link); });
-  return found;
+  return std::ranges::any_of(
+      ep->links, [](const auto& link) { return awaits_answer(*link) && has_ended(link->process); });
 }
 
 }  // namespace
@@ -45,8 +44,7 @@ uint32_t Conduit::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   ep->delivered = delivered;
   ep->budget = outer_budget;
   ep->hold_requests = held_back;
-  if (found == 0 && !ep->processes.empty() && ++ep->idle_polls % polls_per_look == 0)
-    check_processes(ep);
+  if (found == 0 && ep->watched != 0 && ++ep->idle_polls % polls_per_look == 0) check_processes(ep);
   return found;
 }
 
@@ -56,7 +54,7 @@ cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
 
 cwy_status Conduit::arm(cwyc_ep* ep) {
   // Operations of a process that has ended were reported: nobody is to sleep over that.
-  if (!ep->processes.empty() && check_processes(ep)) return CWY_RETRY;
+  if (ep->watched != 0 && check_processes(ep)) return CWY_RETRY;
   // The next progress closes them; until then UCX may not be entered.
   if (ep->introducing != 0 && has_unanswered(ep)) return CWY_RETRY;
   if (has_work(ep)) return CWY_RETRY;

@@ -13,11 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../common/process_set.h"
+#include "../common/descriptor.h"
 #include "../fabric/engine.h"
 #include "device.h"
 #include "greeter.h"
 #include "options.h"
+#include "process_set.h"
 #include "wire.h"
 
 namespace causeway::verbs {

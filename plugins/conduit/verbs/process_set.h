@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "descriptor.h"
+#include "../common/descriptor.h"
 
 namespace causeway {
 
