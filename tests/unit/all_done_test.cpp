@@ -1,11 +1,11 @@
-// Waiting for all of many (plugins/conduit/common/all_done.h).
+// Waiting for all of many (plugins/conduit/fabric/all_done.h).
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "../../plugins/conduit/common/all_done.h"
+#include "../../plugins/conduit/fabric/all_done.h"
 
-namespace causeway {
+namespace causeway::fabric {
 namespace {
 
 // Catches: a wait whose every question looks at all that was done before, which is the square of
@@ -47,4 +47,4 @@ TEST(AllDone, IsTrueOfNothing) {
 }
 
 }  // namespace
-}  // namespace causeway
+}  // namespace causeway::fabric

@@ -20,7 +20,7 @@ extern "C" [[gnu::visibility("default")]] int epoll_wait(int epoll, epoll_event*
   return static_cast<int>(syscall(SYS_epoll_pwait, epoll, events, most, timeout, nullptr, 8));
 }
 
-namespace causeway {
+namespace causeway::verbs {
 namespace {
 
 // A child that sleeps until it is ended.
@@ -129,4 +129,4 @@ TEST(ProcessSet, APlaceThatCannotBeHadIsSaid) {
 }
 
 }  // namespace
-}  // namespace causeway
+}  // namespace causeway::verbs

@@ -11,7 +11,7 @@
 #include "../../common/guard.h"
 #include "../../common/known_part.h"
 #include "../../common/plugin_error.h"
-#include "../common/all_done.h"
+#include "all_done.h"
 #include "links.h"
 
 namespace causeway::fabric {

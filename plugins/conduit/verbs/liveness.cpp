@@ -99,9 +99,10 @@ bool watch_process(Link& link, const cwyc_peer_desc& peer) {
     return false;
   if (!link.process) return true;
   cwyc_ep* const ep = link.ep;
-  const bool first = !ep->processes.descriptor();
-  if (!ep->processes.add(link.process, &link)) link.process = Descriptor();  // others tell
-  if (first && link.process) add_to_epoll(ep->epoll, ep->processes.descriptor().get());
+  if (ep->processes.add(link.process, &link))
+    add_to_epoll(ep->epoll, ep->processes.descriptor().get());  // from the second on it is there
+  else
+    link.process = Descriptor();  // others tell of its end
   return true;
 }
 

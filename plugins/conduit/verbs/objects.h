@@ -232,7 +232,7 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::verbs::Network> {
   bool sleeps = false;  // since `arm`, as far as is known
 
   std::vector<causeway::verbs::Ticket*> datagrams;  // under way
-  causeway::ProcessSet processes;                   // of links, which are their owners
+  causeway::verbs::ProcessSet processes;            // of links, which are their owners
   std::unordered_map<uint32_t, causeway::verbs::Link*> by_queue_pair;
 
   // Completions read and not yet looked at: nested progress must see them too.

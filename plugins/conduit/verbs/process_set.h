@@ -8,7 +8,7 @@
 
 #include "../common/descriptor.h"
 
-namespace causeway {
+namespace causeway::verbs {
 
 // A set is used by one thread at a time.
 class ProcessSet {
@@ -52,4 +52,4 @@ class ProcessSet {
   uint32_t size_ = 0;
 };
 
-}  // namespace causeway
+}  // namespace causeway::verbs

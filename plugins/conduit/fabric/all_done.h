@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace causeway {
+namespace causeway::fabric {
 
 // Returns a question: does `done` hold for all items? Each call goes on at the item for which it
 // did not hold the last time, and behind the last item begins anew. Items may be added meanwhile.
@@ -23,4 +23,4 @@ auto all_done(const Items& items, Done done) {
   };
 }
 
-}  // namespace causeway
+}  // namespace causeway::fabric
