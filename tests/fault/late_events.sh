@@ -4,9 +4,6 @@
 # Catches: memory of PMIx that is freed at the end of a rank while an event of another rank's end is on
 # its way through it, which ended one run of fifty by SIGSEGV.
 set -u
-# AddressSanitizer's library wants to come before what is preloaded, which replaces nothing of it.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
-export ASAN_OPTIONS
 causeway=$1 victim=$2 preloaded=$3
 export MALLOC_PERTURB_=165 GLIBC_TUNABLES=glibc.malloc.tcache_count=0
 for try in 1 2 3; do

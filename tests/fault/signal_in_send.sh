@@ -4,9 +4,6 @@
 # Catches: a conduit that is entered by the end of a rank whose thread holds its locks already; three of
 # twenty jobs hung that way.
 set -u
-# AddressSanitizer's library wants to come before what is preloaded, which replaces nothing of it.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
-export ASAN_OPTIONS
 causeway=$1 victim=$2 preloaded=$3 configuration=$4
 "$causeway" run -n 2 --timeout 30 --config "$configuration" -- \
   env LD_PRELOAD="$preloaded" "$victim" exit_with signal 9 0

@@ -1,8 +1,8 @@
-# Two "hosts" on one machine: network namespaces joined by a cable (veth). Sourced by tests.
+# "Hosts" on one machine: network namespaces, two that a cable (veth) joins or eight at a switch. Sourced by tests.
 #
-# Two hosts have an interface cwy0 with an address that the other one reaches, and an interface cwy9 that
-# comes first by name, has the same addresses on both, and leads nowhere: what picks an
-# interface by itself may pick the wrong one, and an address alone does not tell hosts apart.
+# Two hosts have an interface cwy0 with an address that the other one reaches, and an interface cwy9 that comes
+# first by name, has the same addresses on both, and leads nowhere: what picks an interface by itself may pick the
+# wrong one, and an address alone does not tell hosts apart.
 # Everything is removed when the shell ends, whatever ends it; a shell that is killed leaves the
 # namespaces to the next test, which removes those whose maker is gone.
 
@@ -30,12 +30,14 @@ remove_cable() {
   cable_pid=
 }
 
+processes_of_hosts() {
+  for host in $all_hosts; do ip netns pids "$host" 2>/dev/null; done
+}
+
 remove_hosts() {
   remove_cable
-  for host in $all_hosts; do
-    for pid in $(ip netns pids "$host" 2>/dev/null); do kill -KILL "$pid" 2>/dev/null; done
-    ip netns del "$host" 2>/dev/null
-  done
+  for pid in $(processes_of_hosts); do kill -KILL "$pid" 2>/dev/null; done
+  for host in $all_hosts; do ip netns del "$host" 2>/dev/null; done
   rm -rf "$work"
 }
 
@@ -149,14 +151,14 @@ run_hosts() {
     --agent "${agent:-ip netns exec %h}" "$@" >"$work/out" 2>&1 </dev/null
 }
 
-# Nothing may be left on either host: no process, no file.
+# Nothing may be left on any host: no process, no file.
 expect_nothing_left() {
   for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    left=$(for host in $all_hosts; do ip netns pids $host; done; ls -A "$TMPDIR")
+    left=$(processes_of_hosts; ls -A "$TMPDIR")
     [ -n "$left" ] || return 0
     sleep 0.25
   done
-  for pid in $(for host in $all_hosts; do ip netns pids $host; done); do
+  for pid in $(processes_of_hosts); do
     echo "left: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
   done
   fail "$1: left behind: $(ls -A "$TMPDIR")"
@@ -169,4 +171,14 @@ expect_status() {
 
 expect_line() {
   grep -q -- "$1" "$work/out" || fail "no line with '$1'"
+}
+
+# count_words OPTIONS...: $wordfreq on all hosts has to find what sort and uniq find.
+count_words() {
+  cat "$here"/../../core/*/*.cpp >"$work/text"
+  run_hosts --timeout 90 "$@" -- "$wordfreq" "$work/text" --top 0
+  expect_status 0 $? "wordfreq"
+  LC_ALL=C tr -cs A-Za-z '\n' <"$work/text" | LC_ALL=C tr A-Z a-z | sed '/^$/d' | LC_ALL=C sort |
+    uniq -c | sed 's/^ *//' | LC_ALL=C sort -k1,1nr -k2,2 >"$work/expected"
+  grep -v '^#\|^causeway: rank' "$work/out" | cmp - "$work/expected" || fail "other counts than sort and uniq"
 }

@@ -32,22 +32,13 @@ began=$SECONDS
 selection="locality queries rma.sizes_blocking rma.segment_to_segment rma.seen_by_the_owner nbi am_payload coll_broadcast team_split
   atomics.categories atomics.offsets barrier.split_phase"
 
-count_words() {
-  cat "$here"/../../core/*/*.cpp >"$work/text"
-  run_hosts $config --timeout 90 "$@" -- "$wordfreq" "$work/text" --top 0
-  expect_status 0 $? "wordfreq"
-  LC_ALL=C tr -cs A-Za-z '\n' <"$work/text" | LC_ALL=C tr A-Z a-z | sed '/^$/d' | LC_ALL=C sort |
-    uniq -c | sed 's/^ *//' | LC_ALL=C sort -k1,1nr -k2,2 >"$work/expected"
-  grep -v '^#\|^causeway: rank' "$work/out" | cmp - "$work/expected" || fail "other counts than sort and uniq"
-}
-
 case $case in
   spec)
     run_hosts $config --timeout 110 -- "$spec" $selection
     expect_status 0 $? "specification"
     ;;
   wordfreq)
-    count_words --set report=true
+    count_words $config --set report=true
     # That it was this network, and not shared memory, that joined the hosts.
     expect_line "^.*$network: .*[1-9]"
     ;;

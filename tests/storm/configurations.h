@@ -16,7 +16,7 @@ struct Configuration {
   std::string needs;               // a conduit that may not have been built
 };
 
-// All; the first five are those of a quick run.
+// All; the first kQuick are those of a quick run.
 const std::vector<Configuration>& configurations();
 inline constexpr size_t kQuick = 6;
 const Configuration* find_configuration(std::string_view name);

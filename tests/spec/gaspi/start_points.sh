@@ -9,9 +9,6 @@
 set -eu
 causeway=$1 program=$2 preloaded=$3
 limit=60 # seconds; timeouts.start is longer
-# AddressSanitizer's library wants to come before what is preloaded, which replaces nothing of it.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
-export ASAN_OPTIONS
 
 # run MOMENT OPTIONS: status and output of the job.
 run() {
