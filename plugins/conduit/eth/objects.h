@@ -28,13 +28,7 @@ struct NoRegistration {};
 struct NoKey {};
 
 // How the engine sees this network (../fabric/README.md).
-struct Network : fabric::CoreTypes {
-  using Link = eth::Link;
-  using Ticket = eth::Ticket;
-  using ReceiveBuffer = eth::Chunk;
-  using Options = eth::Options;
-  using Address = eth::Address;
-  using RkeyBlob = eth::RkeyBlob;
+struct Network : fabric::CoreTypes<Link, Ticket, Chunk, Options, Address, RkeyBlob> {
   using Registration = NoRegistration;
   using Lease = fabric::Lease<Network>;
   using LocalKey = NoKey;
@@ -45,77 +39,34 @@ struct Network : fabric::CoreTypes {
   static constexpr uint32_t wire_magic = eth::wire_magic;
   static constexpr const char* at_once_name = "staged";
 
-  // ---- plugin.cpp, domain.cpp, endpoint.cpp
-  static void list_devices(const Options&, cwyc_device_fn, void* arg);
-  static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
-  static cwy_status open_endpoint(Endpoint&, cwy_err*);
   static void close_endpoint(Endpoint*) {}
-  static void describe(const Endpoint&, cwyc_ep_attr&);
-
-  // ---- domain.cpp
   static bool register_slab(Domain*, void*, size_t, Registration&) { return true; }
   static int register_buffer(Domain*, void*, size_t, fabric::Access, Registration&) { return 0; }
   static NoKey key_of(const Registration&) { return {}; }
   static NoKey key_of(const Mem&) { return {}; }
-  static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t, int) {}
-  static Rkey rkey_of(const RkeyBlob& blob);
-  static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
-  static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, Address&, cwy_err*);
 
-  // ---- inbox.cpp: places for what arrives, and for what waits to leave
-  static Chunk* make_buffer(Endpoint*);
-
-  // ---- link.cpp, handshake.cpp
-  static void retired(Link&, const Ticket&);
+  // ---- link.cpp
   static bool withdraw(Link&, Ticket*) { return true; }
   static bool may_be_unread(const Link&);
   static bool is_usable(const Link&);
   static void reserve(Link&);
   static void unreserve(Endpoint*, Link*);
-  static void path_lost(Link&);
-  static void end_path(Link&);
-  static void purge_path(Link&);
-  static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&) { return false; }
-  static cwy_status begin_connect(Link&, const Address&, cwy_err*);
-  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*);
 
-  // ---- outbox.cpp
+  // ---- outbox.cpp, inbox.cpp, progress.cpp
   static size_t framed(const Endpoint*, size_t bytes) { return aligned(bytes); }
   static size_t at_once_max(const Endpoint*) { return fabric::stack_frame; }
   static bool wants_keys(const Endpoint*) { return false; }
   static uint64_t longest(const Domain*) { return longest_transfer; }
-  static cwy_status may_send(Link&);
-  static cwy_status may_control(Link&);
-  static cwy_status send_at_once(Link&, const char* frame, size_t length);
-  static cwy_status send(Link&, Ticket*, const char* data, size_t length, LocalKey);
-  static cwy_status send_pieces(Link&, Ticket*, size_t head, size_t padding,
-                                const fabric::Local<Network>& payload, size_t length);
-  static cwy_status write_and_send(Link&, fabric::Frame&, const void* payload, const Mem* lmem,
-                                   size_t length, const Rkey&, bool copy, cwyc_op*);
-  static bool send_reserved(Link&, Ticket*, size_t length);
-
-  // ---- inbox.cpp, progress.cpp
-  static uint32_t progress(Endpoint*, uint32_t budget, uint32_t lane);
   static bool came_by(const Link&, uint32_t index);
   static void frame_kept(Chunk*);
-  static void kept_done(Endpoint*, Chunk*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char*) { return 0; }
-
-  // ---- rma.cpp
-  static cwy_status may_post(Link&, uint32_t count);
-  static bool writes_at_once(const Endpoint*, size_t length, bool copy);
-  static cwy_status write(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
-                          uint64_t raddr, const Rkey&, bool at_once);
-  static cwy_status read(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
-                         uint64_t raddr, const Rkey&);
-  static cwy_status post_atomic(Link&, Ticket*, uint32_t operation, uint32_t type,
-                                const cwyc_atomic&, const Rkey&);
-
   static void more_stats(const Endpoint*, cwyc_stat_fn, void*);
 
   static constexpr uint64_t longest_transfer = uint64_t{1} << 30;
+
+#include "../fabric/network_calls.h"
 };
 
 using Bounce = fabric::Bounce<Network>;

@@ -107,8 +107,16 @@ struct Link : N::LinkPath {
   Descriptor process;  // of a peer of this host, watched where the network does not tell of its end
 };
 
-// By the names that the engine has for them.
+// A network's types by the names that the engine has for them.
+template <class TheLink, class TheTicket, class TheBuffer, class TheOptions, class TheAddress,
+          class TheBlob>
 struct CoreTypes {
+  using Link = TheLink;
+  using Ticket = TheTicket;
+  using ReceiveBuffer = TheBuffer;
+  using Options = TheOptions;
+  using Address = TheAddress;
+  using RkeyBlob = TheBlob;
   using Endpoint = cwyc_ep;
   using Domain = cwyc_domain;
   using Mem = cwyc_mem;

@@ -53,7 +53,7 @@ bool Network::gathers(const cwyc_ep* ep) {
 }
 
 // A hello goes out before its link is up.
-cwy_status Network::may_control(const Link& link) {
+cwy_status Network::may_control(Link& link) {
   return link.endpoint != nullptr ? CWY_OK : CWY_ERR_PEER_FAILED;
 }
 

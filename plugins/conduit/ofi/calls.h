@@ -67,7 +67,7 @@ inline bool Network::wants_keys(const cwyc_ep* ep) {
 inline size_t Network::at_once_max(const cwyc_ep* ep) {
   return ep->inject_max;
 }
-inline cwy_status Network::may_send(const Link& link) {
+inline cwy_status Network::may_send(Link& link) {
   if (__builtin_expect(link.state == LinkState::up, 1)) return CWY_OK;
   return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
 }
@@ -82,7 +82,7 @@ uint32_t push_reads(cwyc_ep* ep);
 // Looks at what is left of a link that the provider does not give back at once.
 void drain_link(Link& link, uint64_t limit_ns);
 
-inline cwy_status Network::may_post(const Link& link, uint32_t) {
+inline cwy_status Network::may_post(Link& link, uint32_t) {
   if (const cwy_status may = may_send(link); may != CWY_OK) return may;
   return link.ep->in_flight < link.ep->in_flight_max ? CWY_OK : CWY_RETRY;
 }

@@ -39,13 +39,7 @@ struct Ticket;
 struct ReceiveBuffer;
 
 // How the engine sees this network (../fabric/README.md).
-struct Network : fabric::CoreTypes {
-  using Link = ofi::Link;
-  using Ticket = ofi::Ticket;
-  using ReceiveBuffer = ofi::ReceiveBuffer;
-  using Options = ofi::Options;
-  using Address = ofi::Address;
-  using RkeyBlob = ofi::RkeyBlob;
+struct Network : fabric::CoreTypes<Link, Ticket, ReceiveBuffer, Options, Address, RkeyBlob> {
   using Registration = Fid<fid_mr>;
   using Lease = fabric::Lease<Network>;
   using LocalKey = void*;  // a descriptor, as fi_mr_desc gives it
@@ -56,81 +50,40 @@ struct Network : fabric::CoreTypes {
   static constexpr uint32_t wire_magic = ofi::wire_magic;
   static constexpr const char* at_once_name = "injected";
 
-  // ---- provider.cpp, domain.cpp, endpoint.cpp
-  static void list_devices(const Options&, cwyc_device_fn, void* arg);
-  static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
-  static cwy_status open_endpoint(Endpoint&, cwy_err*);
   static void endpoint_opened(Endpoint*);
   static void close_endpoint(Endpoint*);
-  static void describe(const Endpoint&, cwyc_ep_attr&);
 
-  // ---- memory.cpp
+  // ---- memory.cpp, pools.cpp
   static bool register_slab(Domain*, void* base, size_t length, Registration& out);
   static int register_buffer(Domain*, void* base, size_t length, fabric::Access, Registration& out);
   static void* key_of(const Registration& mr) {
     return mr != nullptr ? fi_mr_desc(mr.get()) : nullptr;
   }
   static void* key_of(const Mem& mem);
-  static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t length, int error);
   static cwy_status may_register(const Domain*, cwy_err*);
-  static Rkey rkey_of(const RkeyBlob& blob);
-
-  // ---- pools.cpp
-  static ReceiveBuffer* make_buffer(Endpoint*);
   static bool post_receive(Endpoint*, ReceiveBuffer*);
 
-  // ---- link.cpp, connect.cpp, handshake.cpp
+  // ---- link.cpp
   static void look_at_links(Endpoint*);
-  static void retired(Link&, const Ticket&);
   static bool withdraw(Link&, Ticket*);
   static bool may_be_unread(const Link&);
-  static void path_lost(Link&);
-  static void end_path(Link&);
-  static void purge_path(Link&);
-  static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&);
-  static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
-  static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, Address&, cwy_err*);
-  static cwy_status begin_connect(Link&, const Address&, cwy_err*);
-  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*);
 
-  // ---- am.cpp
+  // ---- am.cpp, progress.cpp
   static size_t framed(const Endpoint*, size_t bytes);
   static uint32_t cost_of(const Endpoint*, size_t bytes);
   static size_t at_once_max(const Endpoint*);
   static bool gathers(const Endpoint*);
   static bool wants_keys(const Endpoint*);
   static uint64_t longest(const Domain*) { return UINT64_MAX; }
-  static cwy_status may_send(const Link&);
-  static cwy_status may_control(const Link&);
-  static cwy_status send_at_once(Link&, const char* frame, size_t length);
-  static cwy_status send(Link&, Ticket*, const char* data, size_t length, LocalKey);
-  static cwy_status send_pieces(Link&, Ticket*, size_t head, size_t padding,
-                                const fabric::Local<Network>& payload, size_t length);
-  static cwy_status write_and_send(Link&, fabric::Frame&, const void* payload, const Mem* lmem,
-                                   size_t length, const Rkey&, bool copy, cwyc_op*);
-  static bool send_reserved(Link&, Ticket*, size_t length);
-
-  // ---- progress.cpp
-  static uint32_t progress(Endpoint*, uint32_t budget, uint32_t lane);
   static bool came_by(const Link&, int) { return true; }
   static void frame_kept(ReceiveBuffer*);
   static bool may_keep(const Endpoint*, const ReceiveBuffer*);
-  static void kept_done(Endpoint*, ReceiveBuffer*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char* payload);
-
-  // ---- rma.cpp, atomics.cpp
-  static cwy_status may_post(const Link&, uint32_t count);
-  static bool writes_at_once(const Endpoint*, size_t length, bool copy);
-  static cwy_status write(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
-                          uint64_t raddr, const Rkey&, bool at_once);
-  static cwy_status read(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
-                         uint64_t raddr, const Rkey&);
-  static cwy_status post_atomic(Link&, Ticket*, uint32_t operation, uint32_t type,
-                                const cwyc_atomic&, const Rkey&);
-
   static void more_stats(const Endpoint*, cwyc_stat_fn, void*) {}
+
+#include "../fabric/network_calls.h"
 };
 
 using Bounce = fabric::Bounce<Network>;

@@ -56,8 +56,8 @@ bool Network::push_path(Link& link) {
 
 // ---- which peers can be reached
 
-cwy_status Network::speaks_with(const cwyc_domain* domain, const cwyc_peer_desc* peer,
-                                const Address& to, cwy_err* err) {
+cwy_status Network::speaks_with(const cwyc_domain* domain, const cwyc_peer_desc* peer, Address& to,
+                                cwy_err* err) {
   const Port& port = domain->port;
   if (to.network == port.network) return CWY_OK;
   return report(err, CWY_ERR_UNREACHABLE,

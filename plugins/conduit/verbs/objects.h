@@ -40,13 +40,7 @@ struct Ticket;
 struct ReceiveBuffer;
 
 // How the engine sees this network (../fabric/README.md).
-struct Network : fabric::CoreTypes {
-  using Link = verbs::Link;
-  using Ticket = verbs::Ticket;
-  using ReceiveBuffer = verbs::ReceiveBuffer;
-  using Options = verbs::Options;
-  using Address = verbs::Address;
-  using RkeyBlob = verbs::RkeyBlob;
+struct Network : fabric::CoreTypes<Link, Ticket, ReceiveBuffer, Options, Address, RkeyBlob> {
   using Registration = Owned<ibv_mr>;
   using Lease = fabric::Lease<Network>;
   using LocalKey = uint32_t;
@@ -58,81 +52,40 @@ struct Network : fabric::CoreTypes {
   static constexpr uint32_t wire_magic = verbs::wire_magic;
   static constexpr const char* at_once_name = "inlined";
 
-  // ---- device.cpp, domain.cpp, endpoint.cpp
-  static void list_devices(const Options&, cwyc_device_fn, void* arg);
-  static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
-  static cwy_status open_endpoint(Endpoint&, cwy_err*);
   static void endpoint_opened(Endpoint*);
   static void close_endpoint(Endpoint*);
-  static void describe(const Endpoint&, cwyc_ep_attr&);
 
-  // ---- memory.cpp
+  // ---- memory.cpp, pools.cpp
   static bool register_slab(Domain*, void* base, size_t length, Registration& out);
   static int register_buffer(Domain*, void* base, size_t length, fabric::Access, Registration& out);
   static uint32_t key_of(const Registration& mr) { return mr->lkey; }
   static uint32_t key_of(const Mem& mem);
-  static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t length, int error);
-  static Rkey rkey_of(const RkeyBlob& blob);
-
-  // ---- pools.cpp
-  static ReceiveBuffer* make_buffer(Endpoint*);
   static bool post_receive(Endpoint*, ReceiveBuffer*);
 
-  // ---- link.cpp, handshake.cpp
-  static void retired(Link&, const Ticket&);
+  // ---- link.cpp
   static bool withdraw(Link&, Ticket*) { return false; }
   static bool may_be_unread(const Link&) { return false; }
-  static void path_lost(Link&);
-  static void end_path(Link&);
-  static void purge_path(Link&);
   static void left(Link&);
-  static uint32_t push_connecting(Link&, uint64_t now);
   static bool push_path(Link&);
-  static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
-  static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, const Address&, cwy_err*);
   static bool is_usable(const Link&);
-  static cwy_status begin_connect(Link&, const Address&, cwy_err*);
-  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*);
 
-  // ---- am.cpp
+  // ---- am.cpp, progress.cpp
   static size_t framed(const Endpoint*, size_t bytes) { return bytes; }
   static size_t at_once_max(const Endpoint*);
   static bool wants_keys(const Endpoint*) { return true; }
   static size_t most_inline(const Endpoint*, size_t length, bool registered, bool copy);
   static uint64_t longest(const Domain*);
-  static cwy_status may_send(Link&);
-  static cwy_status may_control(Link&);
-  static cwy_status send_at_once(Link&, const char* frame, size_t length);
-  static cwy_status send(Link&, Ticket*, const char* data, size_t length, LocalKey);
-  static cwy_status send_pieces(Link&, Ticket*, size_t head, size_t padding,
-                                const fabric::Local<Network>& payload, size_t length);
-  static cwy_status write_and_send(Link&, fabric::Frame&, const void* payload, const Mem* lmem,
-                                   size_t length, const Rkey&, bool copy, cwyc_op*);
   static void reserve(Link&);
   static void unreserve(Endpoint*, Link*);
-  static bool send_reserved(Link&, Ticket*, size_t length);
-
-  // ---- progress.cpp
-  static uint32_t progress(Endpoint*, uint32_t budget, uint32_t lane);
   static bool came_by(Link&, uint32_t queue_pair);
   static void frame_done(Endpoint*, ReceiveBuffer*);
   static void frame_kept(ReceiveBuffer*) {}
   static bool may_keep(const Endpoint*, const ReceiveBuffer*) { return true; }
-  static void kept_done(Endpoint*, ReceiveBuffer*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char* payload);
-
-  // ---- rma.cpp, atomics.cpp
-  static cwy_status may_post(Link&, uint32_t count);
-  static bool writes_at_once(const Endpoint*, size_t length, bool copy);
-  static cwy_status write(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
-                          uint64_t raddr, const Rkey&, bool at_once);
-  static cwy_status read(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
-                         uint64_t raddr, const Rkey&);
-  static cwy_status post_atomic(Link&, Ticket*, uint32_t operation, uint32_t type,
-                                const cwyc_atomic&, const Rkey&);
-
   static void more_stats(const Endpoint*, cwyc_stat_fn, void*);
+
+#include "../fabric/network_calls.h"
 };
 
 using Bounce = fabric::Bounce<Network>;
