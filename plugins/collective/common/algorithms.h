@@ -32,6 +32,10 @@ constexpr uint32_t log2_up(uint32_t n) {
 inline uint64_t total_bytes(const Run& run) {
   return run.args->element_bytes * run.args->count;
 }
+// A source that is the destination already is not copied.
+inline void keep_own(const Run& run) {
+  if (run.args->dst != run.args->src) copy(run, run.args->dst, run.args->src, total_bytes(run));
+}
 inline bool ordered(const Run& run) {
   return (run.args->flags & CWYL_NEED_ORDER) != 0;
 }

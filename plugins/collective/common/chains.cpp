@@ -35,7 +35,7 @@ void broadcast_chain(const Run& run) {
     data = run.args->dst;
   }
   if (v + 1 < size) send(run, (rank + 1) % size, 0, data, bytes, when);
-  if (v == 0 && run.args->dst != run.args->src) copy(run, run.args->dst, run.args->src, bytes);
+  if (v == 0) keep_own(run);
 }
 
 // Van de Geijn: a binomial tree hands each member a stretch of blocks, a ring passes them round.
@@ -68,8 +68,7 @@ void broadcast_scatter_allgather(const Run& run) {
     send(run, real(c), k, data + at, parts.at(end_of(c, k)) - at,
          {arrival, at - parts.at(v), kNone});
   }
-  if (v == 0 && run.args->dst != run.args->src)
-    copy(run, run.args->dst, run.args->src, total_bytes(run));
+  if (v == 0) keep_own(run);
   // Step i: block v - i goes on to v + 1, block v - 1 - i comes.
   When when{arrival, 0, kNone};
   for (uint32_t i = 0; i + 1 < size; ++i) {

@@ -61,23 +61,40 @@ bool owes_credit(const Action& a, uint32_t window, uint32_t total) {
   return next % together == 0 && next - together + window < total;
 }
 
-int32_t add(const Run& run, const Action& action, const When& when) {
+uint8_t* bytes_of(void* data) {
+  return static_cast<uint8_t*>(data);
+}
+const uint8_t* bytes_of(const void* data) {
+  return static_cast<const uint8_t*>(data);
+}
+
+int32_t add(const Run& run, const Action& what, const When& when) {
   Schedule& s = *run.schedule;
   if (s.count == s.capacity) {
     s.out_of_memory = true;  // an algorithm that counts its actions wrongly; never silently
     return kNone;
   }
   Action& a = s.actions[s.count];
-  a = action;
+  a = what;
   a.follow = when.follow;
   a.skip = when.skip;
   a.after = when.after;
   a.target = when.target;
   a.order = kNone;
-  a.done = 0;
-  a.piece = 0;
   a.pieces = 1;
   return static_cast<int32_t>(s.count++);
+}
+
+Action action(Kind kind, uint32_t peer, uint32_t channel, uint8_t* data, const uint8_t* other,
+              uint64_t bytes) {
+  Action a{};
+  a.kind = kind;
+  a.peer = peer;
+  a.channel = channel;
+  a.data = data;
+  a.other = other;
+  a.bytes = bytes;
+  return a;
 }
 
 bool complete(const Action& a) {
@@ -346,67 +363,37 @@ void* memory(const Run& run, uint64_t bytes) {
 
 void offer(const Run& run, uint32_t peer, void* data, uint64_t bytes, bool usable) {
   if (run.schedule->straight_channel == kNoChannel) return;
-  Action a{};
-  a.kind = Kind::offer;
-  a.peer = peer;
-  a.data = static_cast<uint8_t*>(data);
-  a.other = usable ? a.data : nullptr;
-  a.bytes = bytes;
-  add(run, a, {});
+  uint8_t* const at = bytes_of(data);
+  add(run, action(Kind::offer, peer, 0, at, usable ? at : nullptr, bytes), {});
 }
 
 int32_t send(const Run& run, uint32_t peer, uint32_t channel, const void* data, uint64_t bytes,
              When when) {
-  Action a{};
-  a.kind = Kind::send;
-  a.peer = peer;
-  a.channel = channel;
-  a.data = static_cast<uint8_t*>(const_cast<void*>(data));
-  a.bytes = bytes;
-  return add(run, a, when);
+  uint8_t* const at = bytes_of(const_cast<void*>(data));
+  return add(run, action(Kind::send, peer, channel, at, nullptr, bytes), when);
 }
 
 int32_t receive(const Run& run, uint32_t peer, uint32_t channel, void* data, uint64_t bytes,
                 When when) {
-  Action a{};
-  a.kind = Kind::receive;
-  a.peer = peer;
-  a.channel = channel;
-  a.data = static_cast<uint8_t*>(data);
-  a.bytes = bytes;
-  return add(run, a, when);
+  return add(run, action(Kind::receive, peer, channel, bytes_of(data), nullptr, bytes), when);
 }
 
 int32_t copy(const Run& run, void* data, const void* other, uint64_t bytes, When when) {
-  Action a{};
-  a.kind = Kind::copy;
-  a.data = static_cast<uint8_t*>(data);
-  a.other = static_cast<const uint8_t*>(other);
-  a.bytes = bytes;
-  return add(run, a, when);
+  return add(run, action(Kind::copy, 0, 0, bytes_of(data), bytes_of(other), bytes), when);
 }
 
 int32_t fold(const Run& run, uint32_t peer, uint32_t channel, void* data, const void* other,
              uint64_t bytes, bool left, When when) {
   if (run.schedule->whole_elements || bytes == 0) {
-    Action a{};
-    a.kind = left ? Kind::fold_left : Kind::fold_right;
-    a.peer = peer;
-    a.channel = channel;
-    a.data = static_cast<uint8_t*>(data);
-    a.other = static_cast<const uint8_t*>(other);
-    a.bytes = bytes;
-    return add(run, a, when);
+    const Kind kind = left ? Kind::fold_left : Kind::fold_right;
+    return add(run, action(kind, peer, channel, bytes_of(data), bytes_of(other), bytes), when);
   }
   // Elements longer than a piece are put together before they are combined.
-  auto* whole = static_cast<uint8_t*>(memory(run, bytes));
+  const uint8_t* const mine = bytes_of(other);
+  uint8_t* const whole = bytes_of(memory(run, bytes));
   const int32_t arrival = receive(run, peer, channel, whole, bytes);
-  Action a{};
-  a.kind = Kind::combine;
-  a.data = static_cast<uint8_t*>(data);
-  a.other = left ? whole : static_cast<const uint8_t*>(other);
-  a.right = left ? static_cast<const uint8_t*>(other) : whole;
-  a.bytes = bytes;
+  Action a = action(Kind::combine, 0, 0, bytes_of(data), left ? whole : mine, bytes);
+  a.right = left ? mine : whole;
   // `after` is taken by the arrival; what the caller wanted to wait for is waited for before it.
   if (when.after != kNone && arrival != kNone) run.schedule->actions[arrival].after = when.after;
   when.after = arrival;

@@ -24,8 +24,11 @@ class Binomial {
   uint32_t size_, root_, v_, lowest_ = 0;
 };
 
-uint32_t tree_capacity(uint32_t channels) {
-  return 4 * channels + 6;
+void begin_tree(const Run& run, uint32_t channels) {
+  begin(run, channels, 4 * channels + 6);
+}
+void begin_tree(const Run& run) {
+  begin_tree(run, log2_up(run.info->size));
 }
 
 void send_down(const Run& run, const Binomial& tree, const void* data, uint64_t bytes, When when) {
@@ -64,8 +67,7 @@ bool has_children(const Binomial& tree) {
 }  // namespace
 
 void barrier_tree(const Run& run) {
-  const uint32_t channels = log2_up(run.info->size);
-  begin(run, channels, tree_capacity(channels));
+  begin_tree(run);
   const Binomial tree(run, 0);
   int32_t last = signal_up(run, tree);
   if (!tree.is_root()) last = receive(run, tree.parent(), tree.parent_channel(), nullptr, 0);
@@ -73,14 +75,12 @@ void barrier_tree(const Run& run) {
 }
 
 void broadcast_binomial(const Run& run) {
-  const uint32_t channels = log2_up(run.info->size);
-  begin(run, channels, tree_capacity(channels));
+  begin_tree(run);
   const Binomial tree(run, run.args->root);
   const uint64_t bytes = total_bytes(run);
   if (tree.is_root()) {
     send_down(run, tree, run.args->src, bytes, {});
-    if (run.args->dst != run.args->src) copy(run, run.args->dst, run.args->src, bytes);
-    return;
+    return keep_own(run);
   }
   const int32_t arrival = receive(run, tree.parent(), tree.parent_channel(), run.args->dst, bytes);
   send_down(run, tree, run.args->dst, bytes, {arrival, 0, kNone});
@@ -88,14 +88,12 @@ void broadcast_binomial(const Run& run) {
 
 // The two halves of a barrier, for who does something in between.
 void barrier_up(const Run& run) {
-  const uint32_t channels = log2_up(run.info->size);
-  begin(run, channels, tree_capacity(channels));
+  begin_tree(run);
   signal_up(run, Binomial(run, run.args->root));
 }
 
 void barrier_down(const Run& run) {
-  const uint32_t channels = log2_up(run.info->size);
-  begin(run, channels, tree_capacity(channels));
+  begin_tree(run);
   const Binomial tree(run, run.args->root);
   int32_t last = kNone;
   if (!tree.is_root()) last = receive(run, tree.parent(), tree.parent_channel(), nullptr, 0);
@@ -125,14 +123,14 @@ void broadcast_knomial(const Run& run) {
       if (child < size) send(run, real(child), 3 * p + digit - 1, data, bytes, when);
     }
   }
-  if (v == 0 && run.args->dst != run.args->src) copy(run, run.args->dst, run.args->src, bytes);
+  if (v == 0) keep_own(run);
 }
 
 // Where order matters the tree's root is rank 0, so that the members below a child are a stretch
 // of ranks, and the result takes one more step.
 void reduce_one_binomial(const Run& run) {
   const uint32_t channels = log2_up(run.info->size) + 1;
-  begin(run, channels, tree_capacity(channels));
+  begin_tree(run, channels);
   const uint32_t top = ordered(run) ? 0 : run.args->root;
   const bool detour = top != run.args->root;
   const bool is_target = run.info->rank == run.args->root;
@@ -157,8 +155,7 @@ void reduce_one_binomial(const Run& run) {
 
 // Up one tree and down the same.
 void reduce_all_by_trees(const Run& run) {
-  const uint32_t channels = log2_up(run.info->size);
-  begin(run, channels, tree_capacity(channels));
+  begin_tree(run);
   const Binomial tree(run, 0);
   const uint64_t bytes = total_bytes(run);
   int32_t last = fold_children(run, tree, run.args->dst, bytes);
@@ -168,8 +165,8 @@ void reduce_all_by_trees(const Run& run) {
         send(run, tree.parent(), tree.parent_channel(), mine, bytes, {last, 0, kNone});
     last =
         receive(run, tree.parent(), tree.parent_channel(), run.args->dst, bytes, {gone, 0, kNone});
-  } else if (last == kNone && run.args->dst != run.args->src) {
-    copy(run, run.args->dst, run.args->src, bytes);  // a team of one
+  } else if (last == kNone) {
+    keep_own(run);  // a team of one
   }
   send_down(run, tree, run.args->dst, bytes, {last, 0, kNone});
 }

@@ -46,8 +46,7 @@ cwy_status flat_broadcast(const Run& run, Flat* state) {
                                   ? show(run, state, run.args->src)
                                   : tell_others(run, &state->next, run.args->src, bytes, 0, 0);
     if (status != CWY_OK) return status;
-    if (run.args->dst != run.args->src)
-      run.s->copy(run.team, run.seq, run.args->dst, run.args->src, bytes);
+    run.keep_own();
     return CWY_OK;
   }
   if (by_posts(run))
@@ -77,8 +76,7 @@ cwy_status flat_reduce_all(const Run& run, Flat* state) {
     if (run.signal(0) + 1 != size) return CWY_INPROGRESS;
   }
   if (size == 1) {
-    if (run.args->dst != run.args->src)
-      run.s->copy(run.team, run.seq, run.args->dst, run.args->src, bytes);
+    run.keep_own();
     return CWY_OK;
   }
   // One's own slot in the scratch is free: dst may be src, which is an operand still.

@@ -18,6 +18,10 @@ struct Run {
   uint8_t* scratch(uint64_t* length) const {
     return static_cast<uint8_t*>(s->scratch(team, seq, length));
   }
+  // A source that is the destination already is not copied.
+  void keep_own() const {
+    if (args->dst != args->src) s->copy(team, seq, args->dst, args->src, bytes());
+  }
 };
 
 // Raises `signal` at every other member, with `length` bytes to `offset` of its scratch. `next`

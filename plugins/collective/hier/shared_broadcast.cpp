@@ -243,7 +243,7 @@ cwy_status as_root(const Run& run, SharedBroadcast* state) {
     const cwy_status status =
         tell_others(run, &state->next, &places, sizeof places, answers_bytes(size), kWhere);
     if (status != CWY_OK) return status;
-    if (run.args->dst != src) run.s->copy(run.team, run.seq, run.args->dst, src, run.bytes());
+    run.keep_own();
     state->phase = is_helped(run, state) ? kHelp : kGather;
   }
   if (state->phase == kHelp) {

@@ -447,8 +447,7 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
   const uint32_t others = run.info->size - 1;
   if (run.bytes() == 0) return CWY_OK;
   if (others == 0) {
-    if (run.args->dst != run.args->src)
-      run.s->copy(run.team, run.seq, run.args->dst, run.args->src, run.bytes());
+    run.keep_own();
     return CWY_OK;
   }
   cwy_status status = CWY_OK;

@@ -88,6 +88,12 @@ void count(cwyc_ep* ep, Counter counter, size_t amount) {
     ep->counters.add_alone(counter, amount);
 }
 
+// One operation, and its bytes.
+void count_with_bytes(cwyc_ep* ep, Counter counter, size_t length) {
+  count(ep, counter, 1);
+  count(ep, bytes, length);
+}
+
 bool inside(const cwyc_rkey* rkey, uint64_t raddr, size_t length) {
   return raddr >= rkey->base && length <= rkey->length &&
          raddr - rkey->base <= rkey->length - length;
@@ -125,38 +131,11 @@ void* pointer(uint64_t address) {
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
-  static causeway::conduit::Call<&cwyc_ops::put> put;
-  static causeway::conduit::Call<&cwyc_ops::get> get;
-  static causeway::conduit::Call<&cwyc_ops::putv> putv;
-  static causeway::conduit::Call<&cwyc_ops::getv> getv;
-  static causeway::conduit::Call<&cwyc_ops::atomic> atomic;
-  static causeway::conduit::Call<&cwyc_ops::am_short> am_short;
-  static causeway::conduit::Call<&cwyc_ops::am_medium> am_medium;
-  static causeway::conduit::Call<&cwyc_ops::am_long> am_long;
-  static causeway::conduit::Call<&cwyc_ops::am_prepare> am_prepare;
-  static causeway::conduit::Call<&cwyc_ops::am_commit> am_commit;
-  static causeway::conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static causeway::conduit::Call<&cwyc_module::list_devices> list_devices;
-  static causeway::conduit::Call<&cwyc_module::domain_open> domain_open;
-  static causeway::conduit::Call<&cwyc_module::ep_open> ep_open;
-  static causeway::conduit::Call<&cwyc_module::ep_close> ep_close;
-  static causeway::conduit::Call<&cwyc_module::ep_query> ep_query;
-  static causeway::conduit::Call<&cwyc_module::ep_address> ep_address;
-  static causeway::conduit::Call<&cwyc_module::ep_threads> ep_threads;
-  static causeway::conduit::Call<&cwyc_module::ep_stats> ep_stats;
-  static causeway::conduit::Call<&cwyc_module::ep_traffic> ep_traffic;
-  static causeway::conduit::Call<&cwyc_module::reach> reach;
-  static causeway::conduit::Call<&cwyc_module::connect> connect;
-  static causeway::conduit::Call<&cwyc_module::mem_alloc> mem_alloc;
-  static causeway::conduit::Call<&cwyc_module::mem_reg> mem_reg;
-  static causeway::conduit::Call<&cwyc_module::mem_release> mem_release;
-  static causeway::conduit::Call<&cwyc_module::rkey_pack> rkey_pack;
-  static causeway::conduit::Call<&cwyc_module::rkey_open> rkey_open;
   static causeway::conduit::Call<&cwyc_module::rkey_close> rkey_close;
-  static causeway::conduit::Call<&cwyc_module::rkey_direct> rkey_direct;
-  static causeway::conduit::Call<&cwyc_module::progress> progress;
   static void disconnect(cwyc_conn*) {}
   static void purge(cwyc_conn*) {}
+
+#include "../common/memory_calls.h"
 };
 
 cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr,
@@ -164,8 +143,7 @@ cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t ra
   if (length == 0) return CWY_OK;
   if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
   std::memmove(pointer(raddr), src, length);  // source and target may overlap: one address space
-  count(conn->ep, puts, 1);
-  count(conn->ep, bytes, length);
+  count_with_bytes(conn->ep, puts, length);
   return CWY_OK;
 }
 
@@ -174,37 +152,33 @@ cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
   if (length == 0) return CWY_OK;
   if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
   std::memmove(dst, pointer(raddr), length);
-  count(conn->ep, gets, 1);
-  count(conn->ep, bytes, length);
+  count_with_bytes(conn->ep, gets, length);
   return CWY_OK;
 }
 
-bool all_inside(const cwyc_vector& v) {
-  return std::all_of(v.remote, v.remote + v.remote_count, [&](const cwyc_riov& piece) {
-    return piece.length == 0 || inside(v.rkey, piece.addr, piece.length);
-  });
+template <Counter counter>
+cwy_status move_pieces(cwyc_conn* conn, const cwyc_vector& v) {
+  const bool all_inside =
+      std::all_of(v.remote, v.remote + v.remote_count, [&](const cwyc_riov& piece) {
+        return piece.length == 0 || inside(v.rkey, piece.addr, piece.length);
+      });
+  if (!all_inside) return CWY_ERR_INVALID;
+  const bool equal =
+      causeway::for_each_common_piece(v, [&](void* local, uint64_t remote, size_t n) {
+        void* const there = pointer(remote);
+        std::memmove(counter == puts ? there : local, counter == puts ? local : there, n);
+        count(conn->ep, bytes, n);
+      });
+  count(conn->ep, counter, 1);
+  return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
 cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
-  if (!all_inside(*v)) return CWY_ERR_INVALID;
-  const bool equal =
-      causeway::for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
-        std::memmove(pointer(remote), local, n);
-        count(conn->ep, bytes, n);
-      });
-  count(conn->ep, puts, 1);
-  return equal ? CWY_OK : CWY_ERR_INVALID;
+  return move_pieces<puts>(conn, *v);
 }
 
 cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
-  if (!all_inside(*v)) return CWY_ERR_INVALID;
-  const bool equal =
-      causeway::for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
-        std::memmove(local, pointer(remote), n);
-        count(conn->ep, bytes, n);
-      });
-  count(conn->ep, gets, 1);
-  return equal ? CWY_OK : CWY_ERR_INVALID;
+  return move_pieces<gets>(conn, *v);
 }
 
 cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t,
@@ -255,8 +229,7 @@ cwy_status Conduit::am_medium(cwyc_conn* conn, uint64_t word, const int32_t* arg
     copy = large.get();
   }
   if (length != 0) std::memcpy(copy, payload, length);
-  count(conn->ep, mediums, 1);
-  count(conn->ep, bytes, length);
+  count_with_bytes(conn->ep, mediums, length);
   deliver(conn, word, CWYC_AM_MEDIUM, args, nargs, copy, length);
   return CWY_OK;
 }
@@ -269,8 +242,7 @@ cwy_status Conduit::am_long(cwyc_conn* conn, uint64_t word, const int32_t* args,
     if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
     std::memmove(pointer(raddr), payload, length);
   }
-  count(conn->ep, longs, 1);
-  count(conn->ep, bytes, length);
+  count_with_bytes(conn->ep, longs, length);
   deliver(conn, word, CWYC_AM_LONG, args, nargs, pointer(raddr), length);
   return CWY_OK;
 }
@@ -294,8 +266,7 @@ void Conduit::am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
 
 void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
                         uint32_t nargs, size_t length) {
-  count(conn->ep, mediums, 1);
-  count(conn->ep, bytes, length);
+  count_with_bytes(conn->ep, mediums, length);
   deliver(conn, word, CWYC_AM_MEDIUM, args, nargs, slot->buffer, length);
   am_cancel(conn, slot);
 }

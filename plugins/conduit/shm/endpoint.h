@@ -241,38 +241,11 @@ uint64_t rkey_max();
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
-  static conduit::Call<&cwyc_ops::put> put;
-  static conduit::Call<&cwyc_ops::get> get;
-  static conduit::Call<&cwyc_ops::putv> putv;
-  static conduit::Call<&cwyc_ops::getv> getv;
-  static conduit::Call<&cwyc_ops::atomic> atomic;
-  static conduit::Call<&cwyc_ops::am_short> am_short;
-  static conduit::Call<&cwyc_ops::am_medium> am_medium;
-  static conduit::Call<&cwyc_ops::am_long> am_long;
-  static conduit::Call<&cwyc_ops::am_prepare> am_prepare;
-  static conduit::Call<&cwyc_ops::am_commit> am_commit;
-  static conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static conduit::Call<&cwyc_module::ep_open> ep_open;
-  static conduit::Call<&cwyc_module::ep_close> ep_close;
-  static conduit::Call<&cwyc_module::ep_query> ep_query;
-  static conduit::Call<&cwyc_module::ep_address> ep_address;
-  static conduit::Call<&cwyc_module::ep_threads> ep_threads;
-  static conduit::Call<&cwyc_module::ep_stats> ep_stats;
-  static conduit::Call<&cwyc_module::ep_traffic> ep_traffic;
-  static conduit::Call<&cwyc_module::reach> reach;
-  static conduit::Call<&cwyc_module::connect> connect;
   static conduit::Call<&cwyc_module::disconnect> disconnect;
   static conduit::Call<&cwyc_module::purge> purge;
-  static conduit::Call<&cwyc_module::mem_alloc> mem_alloc;
-  static conduit::Call<&cwyc_module::mem_reg> mem_reg;
-  static conduit::Call<&cwyc_module::mem_release> mem_release;
-  static conduit::Call<&cwyc_module::rkey_pack> rkey_pack;
-  static conduit::Call<&cwyc_module::rkey_open> rkey_open;
-  static conduit::Call<&cwyc_module::rkey_direct> rkey_direct;
-  static conduit::Call<&cwyc_module::progress> progress;
   static conduit::Call<&cwyc_module::nap> nap;
-  static conduit::Call<&cwyc_module::list_devices> list_devices;
-  static conduit::Call<&cwyc_module::domain_open> domain_open;
+
+#include "../common/memory_calls.h"
 };
 
 }  // namespace causeway::shm
