@@ -11,6 +11,7 @@
 #include "base/fatal.h"
 #include "base/invariant.h"
 #include "base/log.h"
+#include "base/process_end.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
 #include "connection/conduit_set.h"
@@ -93,12 +94,17 @@ void refit(Connection& c) {
 
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
                                  cwy_status status, const std::string& why) {
+  const pid_t pid = static_cast<pid_t>(context().job().pid_here(peer.rank));
   const bool parted = status == CWY_ERR_UNREACHABLE || status == CWY_ERR_TIMEOUT;
-  const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}{}", peer.rank,
-                    facts.host, conduit.name(), why.empty() ? reason({}, status) : why,
-                    parted ? "; look for a firewall or a wrong device, or name another conduit in "
-                             "peers (causeway explain says which rule has chosen this one)"
-                           : "");
+  const bool ended = parted && pid != 0 && has_ended(pid);
+  if (ended) status = CWY_ERR_PEER_FAILED;
+  const Error error(
+      status, "rank {} on host {}: conduit {} cannot connect: {}{}", peer.rank, facts.host,
+      conduit.name(), why.empty() ? reason({}, status) : why,
+      ended    ? ": its process has ended"
+      : parted ? "; unless that rank has ended, look for a firewall or a wrong device, or name "
+                 "another conduit in peers (causeway explain says which rule has chosen this one)"
+               : "");
   // A peer that is gone, or does not answer, may have left in good order. Survivors find the reason
   // in the caller's answer.
   const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;

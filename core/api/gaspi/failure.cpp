@@ -132,7 +132,9 @@ gaspi_return_t try_connect(World& w, uint32_t rank) {
   try {
     return connect_peer(peer) == CWY_OK ? GASPI_SUCCESS : GASPI_TIMEOUT;
   } catch (const Error& e) {
-    log_warn("rank {} cannot be connected to: {}", rank, e.text());
+    // The launcher tells of processes that have ended.
+    const bool told = e.status() == CWY_ERR_PEER_FAILED;
+    log(told ? LogLevel::info : LogLevel::warn, "{}", e.text());
     return operation_error(w, rank, epoch, CWY_ERR_UNREACHABLE);
   }
 }
