@@ -139,8 +139,10 @@ cwy_status modify_keepalive(ucp_config_t* config, TransportSettings& transports,
   return modify(config, "KEEPALIVE_INTERVAL", interval, err);
 }
 
-// Has the user said something about UCX_NAME?
+// Has the user said something about UCX_NAME? What stands in the environment while another thread
+// opens a domain (InEnvironment) is not the user's.
 bool is_set(const Options& options, const std::string& name) {
+  const std::lock_guard alone(g_environment);
   return std::getenv(("UCX_" + name).c_str()) != nullptr ||
          std::any_of(options.settings.begin(), options.settings.end(),
                      [&](const auto& setting) { return setting.first == name; });
