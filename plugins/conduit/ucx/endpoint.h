@@ -258,6 +258,9 @@ void watch_no_more(Link& link);
 void process_is_gone(Link& link);  // says so to the core
 // Now and then. True: some have ended.
 bool check_processes(cwyc_ep* ep);
+// UCX's keys to shared memory lead through descriptors of the owner, and UCX 1.13 crashes (in
+// uct_posix_rkey_release) where it unpacks one whose owner has none any more.
+bool has_let_go(const Link& link);
 
 // ---- complete.cpp: what happens when UCX has done with something
 // The callback of every posted operation; user_data is its slot.

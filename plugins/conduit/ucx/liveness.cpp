@@ -1,5 +1,8 @@
 // Peers of this host whose transport notices a death late or never: their processes are watched.
 #include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 #include "endpoint.h"
 #include "services.h"
@@ -35,6 +38,14 @@ void process_is_gone(Link& link) {
   char why[64];
   std::snprintf(why, sizeof why, "process %u is gone", link.pid);
   link_failed(link, why);
+}
+
+// The kernel takes the descriptors from a process that ends a moment before its pidfd tells.
+bool has_let_go(const Link& link) {
+  if (link.notices_failure || !link.process) return false;
+  std::error_code failed;
+  const bool none = std::filesystem::is_empty("/proc/" + std::to_string(link.pid) + "/fd", failed);
+  return none || failed;
 }
 
 bool check_processes(cwyc_ep* ep) {

@@ -88,6 +88,7 @@ cwy_status refuse(Connection& c, uint64_t raddr, cwyc_rkey* rkey, size_t length)
 
 cwy_status unpack(Link& link, cwyc_rkey& rkey) {
   if (rkey.key != nullptr) return CWY_OK;
+  if (has_let_go(link)) return CWY_ERR_PEER_FAILED;
   forget_complaint();
   const ucs_status_t status = ucp_ep_rkey_unpack(link.ep, rkey.packed.data(), &rkey.key);
   if (status == UCS_OK) {

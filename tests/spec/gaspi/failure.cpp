@@ -297,6 +297,31 @@ void lose_at_start(bool dies) {
   EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
+// Three processes die as soon as they have registered a segment with the others, which take it when
+// those have ended: each survivor reaches all other ones, loses these three, and goes on.
+void lose_registering_ones() {
+  if (gaspi_proc_init(GASPI_BLOCK) != GASPI_SUCCESS) std::exit(4);
+  introduce_oneself();
+  EXPECT(gaspi_segment_alloc(0, 4096, GASPI_MEM_INITIALIZED) == GASPI_SUCCESS);
+  const auto dies = [](gaspi_rank_t r) { return r % 4 == 1; };
+  ::usleep(dies(me) ? 500'000 : 2'000'000);  // all have started; these have ended
+  for (gaspi_rank_t i = 1; i < all; ++i)
+    gaspi_segment_register(0, static_cast<gaspi_rank_t>((me + i) % all), GASPI_TEST);
+  if (dies(me)) ::raise(SIGKILL);
+  gaspi_group_t rest = 0;
+  REQUIRE(gaspi_group_create(&rest) == GASPI_SUCCESS);
+  for (gaspi_rank_t r = 0; r < all; ++r) {
+    const auto reach = [r](gaspi_timeout_t t) { return gaspi_segment_register(0, r, t); };
+    if (r != me && !dies(r)) EXPECT(in_portions(reach) == GASPI_SUCCESS);
+    if (dies(r)) in_portions([r](auto) { return is_corrupt(r) ? GASPI_SUCCESS : GASPI_TIMEOUT; });
+    EXPECT(is_corrupt(r) == dies(r));
+    if (!dies(r)) REQUIRE(gaspi_group_add(rest, r) == GASPI_SUCCESS);
+  }
+  EXPECT(in_portions([&](auto t) { return gaspi_group_commit(rest, t); }) == GASPI_SUCCESS);
+  EXPECT(in_portions([&](auto t) { return gaspi_barrier(rest, t); }) == GASPI_SUCCESS);
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+}
+
 // The survivors come to the end one by one, the first one before the loss, and the last one still
 // works with it: 5.3.4 is synchronous, so nobody leaves before. Nobody waits for the dead either.
 void end_apart() {
@@ -407,6 +432,8 @@ int main(int argc, char** argv) {
     kill_stopped_one();
   } else if (what == "apart") {
     end_apart();
+  } else if (what == "registering") {
+    lose_registering_ones();
   } else if (what == "starting") {
     lose_at_start(false);
   } else if (what == "first") {
