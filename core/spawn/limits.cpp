@@ -98,9 +98,9 @@ void demand_descriptors(size_t processes, size_t others) {
   const auto limit = limit_of(RLIMIT_NOFILE);
   if (!limit || own + each * processes <= *limit) return;
   throw Error(CWY_ERR_NOMEM,
-              "{} processes need {} open files, but the limit on open files (ulimit -Hn) is {}, "
-              "which is enough for {}; raise it, or start fewer",
-              processes, own + each * processes, *limit, *limit < own ? 0 : (*limit - own) / each);
+              "{} processes need {} open files, but the limit on open files (ulimit -Hn) is {}; "
+              "raise it, or start fewer",
+              processes, own + each * processes, *limit);
 }
 
 bool file_may_have(size_t bytes) {
