@@ -34,6 +34,7 @@ struct Manifest {
   uint16_t api_major = 0, api_minor = 0;
   uint32_t min_core_minor = 0;
   std::vector<OptionSchema> options;
+  std::vector<std::string> wanted_by;  // paths and environment variables
 };
 
 // Reads and checks a manifest without dlopen: ELF class, machine, section, kind, versions,

@@ -45,6 +45,17 @@ std::string scalar(const YAML::Node& map, const char* key) {
   return scalar_or(map, key, "");
 }
 
+std::vector<std::string> words(const YAML::Node& map, const char* key) {
+  std::vector<std::string> list;
+  const YAML::Node node = map[key];
+  if (!node) return list;
+  bool good = node.IsSequence();
+  for (const YAML::Node& word : node)
+    if (good = good && word.IsScalar(); good) list.push_back(one_line(word.Scalar()));
+  if (!good) reject(fmt::format("'{}' must be a list of words", key));
+  return list;
+}
+
 uint32_t number(const std::string& text, const char* what) {
   uint32_t value = 0;
   const char* end = text.data() + text.size();
@@ -106,13 +117,7 @@ OptionSchema read_option(const std::string& key, const YAML::Node& node) {
   schema.help = scalar_or(node, "help", "");
   schema.min_text = scalar_or(node, "min", "");
   schema.max_text = scalar_or(node, "max", "");
-  if (const YAML::Node choices = node["choices"]; choices) {
-    if (!choices.IsSequence()) reject("'choices' must be a list");
-    for (const YAML::Node& choice : choices) {
-      if (!choice.IsScalar()) reject("'choices' must be a list of words");
-      schema.choices.push_back(one_line(choice.Scalar()));
-    }
-  }
+  schema.choices = words(node, "choices");
   schema.default_text = scalar_or(node, "default", natural_default(schema));
   check_option_schema(schema);
   return schema;
@@ -154,6 +159,7 @@ Manifest parse(const std::string& text) {
   manifest.version = scalar(root, "version");
   manifest.summary = scalar_or(root, "summary", "");
   manifest.license = scalar_or(root, "license", "");
+  manifest.wanted_by = words(root, "wanted_by");
   read_options(root["options"], manifest);
   return manifest;
 }

@@ -137,6 +137,19 @@ TEST(Default, OpensNoNetworkOnOneHost) {
   EXPECT_THAT(opened.text, HasSubstr("nothere"));
 }
 
+// Would catch: libraries of fabrics that each rank of a job on several hosts loads where there is
+// no fabric, which takes 0.2 s; and fabrics that the environment asks for, which are left out.
+TEST(Default, LeavesFabricsThatAreNotHere) {
+  if (::access("/sys/class/infiniband", F_OK) == 0) GTEST_SKIP() << "there is a fabric here";
+  if (::access(CAUSEWAY_BINARY_DIR "/lib/causeway/2/conduit_ofi.so", R_OK) != 0)
+    GTEST_SKIP() << "there is no plugin ofi";
+  const char* const left = "not ofi: this host has none of /sys/class/infiniband";
+  EXPECT_THAT(explain("-n 2").text, HasSubstr(left));
+  ::setenv("FI_PROVIDER", "tcp", 1);
+  EXPECT_THAT(explain("-n 2").text, AllOf(Not(HasSubstr(left)), HasSubstr("ofi")));
+  ::unsetenv("FI_PROVIDER");
+}
+
 // Would catch: a table that does not say what the default really does.
 TEST(Explain, DefaultUsesSharedMemory) {
   const Outcome o = explain("-n 4");

@@ -53,6 +53,7 @@ std::vector<BadCase> built_cases() {
       {"bad_name", "'Bad-Name' is not of the form", nullptr},
       {"bad_default", "manifest option 'ring': its default or bounds: expected a size such as",
        nullptr},
+      {"bad_wanted", "'wanted_by' must be a list", nullptr},
       {"no_init", "does not export cwy_conduit_init_v2", nullptr},
       {"undefined", "cannot be loaded: undefined symbol: nobody_defines_this", nullptr},
       {"missing_dependency", "cannot be loaded: libcauseway_test_gone.so.1: cannot open", nullptr},

@@ -11,6 +11,7 @@ CWY_MANIFEST(
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: networks that libfabric drives\n"
+    "wanted_by: [/sys/class/infiniband, /sys/class/cxi, /sys/class/cxi_user, FI_PROVIDER]\n"
     "exceptions:\n"
     "  Rma.released_registration_is_out_of_reach with provider=shm: libfabric reports nothing of a "
     "put to released memory\n"

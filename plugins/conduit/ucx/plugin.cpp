@@ -13,6 +13,7 @@ CWY_MANIFEST(
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: networks and shared memory through UCX\n"
+    "wanted_by: [/sys/class/infiniband, /dev/kgni0, UCX_TLS, UCX_NET_DEVICES]\n"
     "exceptions: {Cycles.peers: 'UCX keeps some hundred bytes of each replaced peer, and over "
     "shared memory mappings, until its worker is destroyed'}\n"
     "options:\n"

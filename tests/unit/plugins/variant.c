@@ -35,6 +35,8 @@
   "  bare: {type: int}\n"
 #elif defined(VARIANT_BAD_DEFAULT)
 #define OPTIONS "options: {ring: {type: size, default: plenty}}\n"
+#elif defined(VARIANT_BAD_WANTED)
+#define OPTIONS "wanted_by: /sys/class/flux\n"
 #else
 #define OPTIONS ""
 #endif
