@@ -54,6 +54,30 @@ void send_to_others(BlockTransfer& t, const Team& team, DataFor&& data_for) {
   }
 }
 
+// From the root, whose blocks for the members lie `stride` bytes apart.
+gex_Event_t from_root(Team& team, BlockTransfer t, gasnet_image_t root, void* dst, const void* src,
+                      size_t stride) {
+  if (team.rank() == root) {
+    send_to_others(t, team, [&](uint32_t to) { return block(src, to, stride); });
+    keep_own(t, dst, block(src, root, stride));
+  } else {
+    t.incoming = 1;
+  }
+  return start_blocks(team, std::move(t));
+}
+
+// From everybody to everybody, likewise.
+gex_Event_t among_all(const char* call, gex_TM_t tm, void* dst, const void* src, size_t nbytes,
+                      size_t stride, int flags) {
+  Team& team = team_of(call, tm);
+  BlockTransfer t = described(dst, nbytes, flags);
+  t.by_sender = true;
+  t.incoming = team.size() - 1;
+  send_to_others(t, team, [&](uint32_t to) { return block(src, to, stride); });
+  keep_own(t, t.destination + team.rank() * nbytes, block(src, team.rank(), stride));
+  return start_blocks(team, std::move(t));
+}
+
 gex_Event_t broadcast(const char* call, gex_TM_t tm, void* dst, gasnet_image_t root,
                       const void* src, size_t nbytes, int flags) {
   Team& team = team_of(call, tm);
@@ -61,13 +85,7 @@ gex_Event_t broadcast(const char* call, gex_TM_t tm, void* dst, gasnet_image_t r
   BlockTransfer t = described(dst, nbytes, flags);
   if (!t.enter_together && !t.leave_together)
     return gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, 0);
-  if (team.rank() == root) {
-    send_to_others(t, team, [&](uint32_t) { return src; });
-    keep_own(t, dst, src);
-  } else {
-    t.incoming = 1;
-  }
-  return start_blocks(team, std::move(t));
+  return from_root(team, std::move(t), root, dst, src, 0);
 }
 
 gex_Event_t gather(const char* call, gex_TM_t tm, gasnet_image_t root, void* dst, const void* src,
@@ -85,40 +103,11 @@ gex_Event_t gather(const char* call, gex_TM_t tm, gasnet_image_t root, void* dst
   return start_blocks(team, std::move(t));
 }
 
-gex_Event_t gather_all(const char* call, gex_TM_t tm, void* dst, const void* src, size_t nbytes,
-                       int flags) {
-  Team& team = team_of(call, tm);
-  BlockTransfer t = described(dst, nbytes, flags);
-  t.by_sender = true;
-  t.incoming = team.size() - 1;
-  send_to_others(t, team, [&](uint32_t) { return src; });
-  keep_own(t, t.destination + team.rank() * nbytes, src);
-  return start_blocks(team, std::move(t));
-}
-
 gex_Event_t scatter(const char* call, gex_TM_t tm, void* dst, gasnet_image_t root, const void* src,
                     size_t nbytes, int flags) {
   Team& team = team_of(call, tm);
   require_image(call, team, root);
-  BlockTransfer t = described(dst, nbytes, flags);
-  if (team.rank() == root) {
-    send_to_others(t, team, [&](uint32_t to) { return block(src, to, nbytes); });
-    keep_own(t, dst, block(src, root, nbytes));
-  } else {
-    t.incoming = 1;
-  }
-  return start_blocks(team, std::move(t));
-}
-
-gex_Event_t exchange_blocks(const char* call, gex_TM_t tm, void* dst, const void* src,
-                            size_t nbytes, int flags) {
-  Team& team = team_of(call, tm);
-  BlockTransfer t = described(dst, nbytes, flags);
-  t.by_sender = true;
-  t.incoming = team.size() - 1;
-  send_to_others(t, team, [&](uint32_t to) { return block(src, to, nbytes); });
-  keep_own(t, t.destination + team.rank() * nbytes, block(src, team.rank(), nbytes));
-  return start_blocks(team, std::move(t));
+  return from_root(team, described(dst, nbytes, flags), root, dst, src, nbytes);
 }
 
 void require_all(const char* call, gex_TM_t tm) {
@@ -152,11 +141,11 @@ CAUSEWAY_API void gasnet_coll_gather(gex_TM_t team, gasnet_image_t dstimage, voi
 }
 CAUSEWAY_API gex_Event_t gasnet_coll_gather_all_nb(gex_TM_t team, void* dst, const void* src,
                                                    size_t nbytes, int flags) {
-  return gather_all("gasnet_coll_gather_all_nb()", team, dst, src, nbytes, flags);
+  return among_all("gasnet_coll_gather_all_nb()", team, dst, src, nbytes, 0, flags);
 }
 CAUSEWAY_API void gasnet_coll_gather_all(gex_TM_t team, void* dst, const void* src, size_t nbytes,
                                          int flags) {
-  gex_Event_Wait(gather_all("gasnet_coll_gather_all()", team, dst, src, nbytes, flags));
+  gex_Event_Wait(among_all("gasnet_coll_gather_all()", team, dst, src, nbytes, 0, flags));
 }
 CAUSEWAY_API gex_Event_t gasnet_coll_scatter_nb(gex_TM_t team, void* dst, gasnet_image_t srcimage,
                                                 const void* src, size_t nbytes, int flags) {
@@ -168,11 +157,11 @@ CAUSEWAY_API void gasnet_coll_scatter(gex_TM_t team, void* dst, gasnet_image_t s
 }
 CAUSEWAY_API gex_Event_t gasnet_coll_exchange_nb(gex_TM_t team, void* dst, const void* src,
                                                  size_t nbytes, int flags) {
-  return exchange_blocks("gasnet_coll_exchange_nb()", team, dst, src, nbytes, flags);
+  return among_all("gasnet_coll_exchange_nb()", team, dst, src, nbytes, nbytes, flags);
 }
 CAUSEWAY_API void gasnet_coll_exchange(gex_TM_t team, void* dst, const void* src, size_t nbytes,
                                        int flags) {
-  gex_Event_Wait(exchange_blocks("gasnet_coll_exchange()", team, dst, src, nbytes, flags));
+  gex_Event_Wait(among_all("gasnet_coll_exchange()", team, dst, src, nbytes, nbytes, flags));
 }
 
 CAUSEWAY_API void gasnet_coll_barrier_notify(gex_TM_t team, int id, int flags) {

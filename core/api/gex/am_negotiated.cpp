@@ -15,12 +15,14 @@
 namespace causeway {
 namespace {
 
-// Context and destination of a request.
-Peer& request_peer(const char* call, ThreadState& thread, gex_TM_t tm, gex_Rank_t rank) {
+template <typename... Rest>
+gex_AM_SrcDesc_t prepare_request(const char* call, Negotiation kind, gex_TM_t tm, gex_Rank_t rank,
+                                 Rest... rest) {
+  ThreadState& thread = thread_state();
   require_client_context(call, thread);
   if (__builtin_expect(runtime().checks(), 0)) require_rank(call, tm, rank);
   occasional_poll(thread);
-  return Team::of(tm)->member(rank);
+  return prepare({call, kind, Team::of(tm)->member(rank), nullptr, rest...}, thread);
 }
 
 int commit_noted(const CommitCall& call) {
@@ -37,9 +39,13 @@ int cancel_noted(const char* call, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Fl
 
 // The request counts as replied to from here on, so that a second reply is noticed; a no-op or a
 // Cancel takes that back.
-gex_AM_SrcDesc_t prepare_reply(const PrepareCall& call) {
-  const gex_AM_SrcDesc_t sd = prepare(call, thread_state());
-  call.token->replied = sd != GEX_AM_SRCDESC_NO_OP;
+template <typename... Rest>
+gex_AM_SrcDesc_t prepare_reply(const char* call, Negotiation kind, gex_Token_t token,
+                               Rest... rest) {
+  require_live_token(call, token);
+  require_reply(call, token);
+  const gex_AM_SrcDesc_t sd = prepare({call, kind, *token->from, token, rest...}, thread_state());
+  token->replied = sd != GEX_AM_SRCDESC_NO_OP;
   return sd;
 }
 
@@ -56,11 +62,8 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_
   constexpr const char* kCall = "gex_AM_PrepareRequestMedium()";
   note_call(kCall, "tm, rank, client_buf, least_payload, most_payload, lc_opt, flags, numargs", tm,
             rank, client_buf, least_payload, most_payload, lc_opt, flags, numargs);
-  ThreadState& thread = thread_state();
-  Peer& peer = request_peer(kCall, thread, tm, rank);
-  return prepare({kCall, Negotiation::request_medium, peer, nullptr, client_buf, least_payload,
-                  most_payload, nullptr, lc_opt, flags, numargs},
-                 thread);
+  return prepare_request(kCall, Negotiation::request_medium, tm, rank, client_buf, least_payload,
+                         most_payload, nullptr, lc_opt, flags, numargs);
 }
 
 CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank,
@@ -72,11 +75,8 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t 
   note_call(kCall,
             "tm, rank, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs",
             tm, rank, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs);
-  ThreadState& thread = thread_state();
-  Peer& peer = request_peer(kCall, thread, tm, rank);
-  return prepare({kCall, Negotiation::request_long, peer, nullptr, client_buf, least_payload,
-                  most_payload, dest_addr, lc_opt, flags, numargs},
-                 thread);
+  return prepare_request(kCall, Negotiation::request_long, tm, rank, client_buf, least_payload,
+                         most_payload, dest_addr, lc_opt, flags, numargs);
 }
 
 CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
@@ -86,10 +86,8 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const
   constexpr const char* kCall = "gex_AM_PrepareReplyMedium()";
   note_call(kCall, "token, client_buf, least_payload, most_payload, lc_opt, flags, numargs", token,
             client_buf, least_payload, most_payload, lc_opt, flags, numargs);
-  require_live_token(kCall, token);
-  require_reply(kCall, token);
-  return prepare_reply({kCall, Negotiation::reply_medium, *token->from, token, client_buf,
-                        least_payload, most_payload, nullptr, lc_opt, flags, numargs});
+  return prepare_reply(kCall, Negotiation::reply_medium, token, client_buf, least_payload,
+                       most_payload, nullptr, lc_opt, flags, numargs);
 }
 
 CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
@@ -100,10 +98,8 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const v
   note_call(kCall,
             "token, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs",
             token, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs);
-  require_live_token(kCall, token);
-  require_reply(kCall, token);
-  return prepare_reply({kCall, Negotiation::reply_long, *token->from, token, client_buf,
-                        least_payload, most_payload, dest_addr, lc_opt, flags, numargs});
+  return prepare_reply(kCall, Negotiation::reply_long, token, client_buf, least_payload,
+                       most_payload, dest_addr, lc_opt, flags, numargs);
 }
 
 CAUSEWAY_API int cwy_am_commit_request_medium_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,

@@ -101,6 +101,20 @@ Range sibling(const Range& parent, const Range& half) {
   return half.from == parent.from ? Range{half.to, parent.to} : Range{parent.from, half.from};
 }
 
+// One step back through dimension k, behind `last`: this side's half goes to the peer, or the
+// peer's comes, or both.
+int32_t join_halves(const Run& run, const Cube& cube, uint32_t k, uint8_t* at, const Range* ranges,
+                    bool gives, bool takes, int32_t last) {
+  const uint64_t element = run.args->element_bytes;
+  const Range own = ranges[k + 1], other = sibling(ranges[k], own);
+  const When when{kNone, 0, last};
+  if (gives)
+    send(run, cube.peer(k), k, at + own.from * element, (own.to - own.from) * element, when);
+  if (!takes) return last;
+  return receive(run, cube.peer(k), k, at + other.from * element, (other.to - other.from) * element,
+                 when);
+}
+
 }  // namespace
 
 void reduce_all_doubling(const Run& run) {
@@ -126,20 +140,15 @@ void reduce_all_rabenseifner(const Run& run) {
   const Cube cube(run);
   begin(run, cube.channels(), 5 * cube.dimensions() + 8);
   auto* dst = static_cast<uint8_t*>(run.args->dst);
-  const uint64_t bytes = total_bytes(run), element = run.args->element_bytes;
+  const uint64_t bytes = total_bytes(run);
   if (cube.outside()) return stay_outside(run, cube, true);
   Range ranges[kDimensions + 1];
   Operand mine = halve(run, cube, take_pair(run, cube, dst), dst, ranges);
   if (mine.at != dst) mine = {dst, copy(run, dst, mine.at, bytes)};  // a team of one
   // Back through the dimensions, exchanging what each side has completed.
   int32_t last = mine.last;
-  for (uint32_t k = cube.dimensions(); k-- != 0;) {
-    const uint32_t peer = cube.peer(k);
-    const Range own = ranges[k + 1], other = sibling(ranges[k], own);
-    send(run, peer, k, dst + own.from * element, (own.to - own.from) * element, {kNone, 0, last});
-    last = receive(run, peer, k, dst + other.from * element, (other.to - other.from) * element,
-                   {kNone, 0, last});
-  }
+  for (uint32_t k = cube.dimensions(); k-- != 0;)
+    last = join_halves(run, cube, k, dst, ranges, true, true, last);
   if (cube.paired())
     send(run, run.info->rank - 1, cube.pair_channel(), dst, bytes, {kNone, 0, last});
 }
@@ -149,7 +158,7 @@ void reduce_one_rabenseifner(const Run& run) {
   const Cube cube(run);
   begin(run, cube.channels(), 4 * cube.dimensions() + 10);
   const Cube target(run.info->size, run.args->root);
-  const uint64_t bytes = total_bytes(run), element = run.args->element_bytes;
+  const uint64_t bytes = total_bytes(run);
   const bool is_root = run.info->rank == run.args->root;
   if (cube.outside()) return stay_outside(run, cube, is_root);
   auto* into = static_cast<uint8_t*>(is_root ? run.args->dst : memory(run, bytes));
@@ -158,15 +167,9 @@ void reduce_one_rabenseifner(const Run& run) {
   if (mine.at != into) mine = {into, copy(run, into, mine.at, bytes)};  // a team of one
   int32_t last = mine.last;
   for (uint32_t k = cube.dimensions(); k-- != 0;) {
-    const uint32_t peer = cube.peer(k);
-    const Range own = ranges[k + 1], other = sibling(ranges[k], own);
-    if (((cube.corner() ^ target.corner()) >> k & 1) != 0) {
-      send(run, peer, k, into + own.from * element, (own.to - own.from) * element,
-           {kNone, 0, last});
-      return;
-    }
-    last = receive(run, peer, k, into + other.from * element, (other.to - other.from) * element,
-                   {kNone, 0, last});
+    const bool gives = ((cube.corner() ^ target.corner()) >> k & 1) != 0;
+    last = join_halves(run, cube, k, into, ranges, gives, !gives, last);
+    if (gives) return;
   }
   if (target.outside())
     send(run, run.args->root, cube.pair_channel(), into, bytes, {kNone, 0, last});

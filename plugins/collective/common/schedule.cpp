@@ -167,6 +167,15 @@ Moved find_way_out(const Run& run, const Action& a) {
   return {true, CWY_OK};
 }
 
+// After a put of `n` bytes that answered `status`.
+Moved piece_left(Action& a, uint64_t n, cwy_status status) {
+  if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
+  a.done += n;
+  ++a.piece;
+  --a.pieces;
+  return {true, CWY_OK};
+}
+
 Moved put_piece(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
   count_straight(s, a);
@@ -179,12 +188,9 @@ Moved put_piece(const Run& run, Action& a) {
   const cwy_status status =
       run.s->put_region_signal(run.team, run.seq, a.peer, &s.target, a.target + a.done,
                                a.data + a.done, n, straight_signal(s) + s.puts % kMostPuts, done);
-  if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
-  ++s.puts;
-  a.done += n;
-  ++a.piece;
-  --a.pieces;
-  return {true, CWY_OK};
+  const Moved moved = piece_left(a, n, status);
+  if (moved.yes) ++s.puts;
+  return moved;
 }
 
 // Looks which sources are free again, in the order of their puts.
@@ -207,13 +213,9 @@ Moved send_piece(const Run& run, Action& a) {
   if (!released(s, a, a.done + n)) return {false, CWY_OK};
   const uint32_t slot = a.channel * s.slots + a.piece % s.slots;
   if (!has_credit(run, a, s.slots)) return {false, CWY_OK};
-  const cwy_status status =
-      run.s->put_signal(run.team, run.seq, a.peer, a.data + a.done, n, slot * s.slot_bytes, slot);
-  if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
-  a.done += n;
-  ++a.piece;
-  --a.pieces;
-  return {true, CWY_OK};
+  return piece_left(
+      a, n,
+      run.s->put_signal(run.team, run.seq, a.peer, a.data + a.done, n, slot * s.slot_bytes, slot));
 }
 
 void consume(const Run& run, const Action& a, const uint8_t* incoming, uint64_t n) {

@@ -24,19 +24,25 @@ struct Run {
   }
 };
 
-// Raises `signal` at every other member, with `length` bytes to `offset` of its scratch. `next`
-// (starts as 0) is where it goes on after CWY_INPROGRESS.
-inline cwy_status tell_others(const Run& run, uint32_t* next, const void* src, uint64_t length,
-                              uint64_t offset, uint32_t signal) {
+// Calls put(member) for every other member, until one of them cannot take it yet. `next` (starts as
+// 0) is where it goes on after CWY_INPROGRESS.
+template <class Put>
+cwy_status put_to_others(const Run& run, uint32_t* next, Put&& put) {
   const uint32_t size = run.info->size;
   // Each member begins behind itself, so that not all turn to the same one first.
   for (; *next + 1 < size; ++*next) {
-    const uint32_t to = (run.info->rank + 1 + *next) % size;
-    const cwy_status status = run.s->put_signal(run.team, run.seq, to, src, length, offset, signal);
+    const cwy_status status = put((run.info->rank + 1 + *next) % size);
     if (status == CWY_RETRY) return CWY_INPROGRESS;
     if (status != CWY_OK) return status;
   }
   return CWY_OK;
+}
+// Raises `signal` there, with `length` bytes to `offset` of the member's scratch.
+inline cwy_status tell_others(const Run& run, uint32_t* next, const void* src, uint64_t length,
+                              uint64_t offset, uint32_t signal) {
+  return put_to_others(run, next, [&](uint32_t to) {
+    return run.s->put_signal(run.team, run.seq, to, src, length, offset, signal);
+  });
 }
 
 // Some members of one neighborhood: their team ranks, and which of them this member is.

@@ -341,21 +341,9 @@ struct Piece {
   }
 };
 
-// Calls put(member) for the members after this rank, from number `state->next` on, until one of
-// them cannot take it yet.
-template <class Put>
-cwy_status put_to_others(const Run& run, SharedReduce* state, Put&& put) {
-  for (; state->next + 1 < run.info->size; ++state->next) {
-    const cwy_status status = put((run.info->rank + 1 + state->next) % run.info->size);
-    if (status == CWY_RETRY) return CWY_INPROGRESS;
-    if (status != CWY_OK) return status;
-  }
-  return CWY_OK;
-}
-
 cwy_status put_operands(const Piece& p, SharedReduce* state) {
   const Run& run = p.run;
-  return put_to_others(run, state, [&](uint32_t to) {
+  return put_to_others(run, &state->next, [&](uint32_t to) {
     const Stretch theirs = p.share(to);
     return run.s->put_signal(run.team, run.seq, to, p.source(theirs), p.bytes(theirs),
                              p.slots.operand(p.turn, run.info->rank, run.info->size),
@@ -380,7 +368,7 @@ cwy_status put_results(const Piece& p, SharedReduce* state) {
   const Run& run = p.run;
   const uint64_t at = p.slots.result(p.turn, run.info->rank, run.info->size);
   const uint64_t bytes = p.bytes(p.share(run.info->rank));
-  return put_to_others(run, state, [&](uint32_t to) {
+  return put_to_others(run, &state->next, [&](uint32_t to) {
     return run.s->put_signal(run.team, run.seq, to, p.scratch + at, has_result(run, to) ? bytes : 0,
                              at, kResults + p.turn);
   });
