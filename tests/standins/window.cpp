@@ -37,7 +37,7 @@ struct Front : wrapping::Front {
 };
 using Fronts = wrapping::Fronts<Front>;
 
-const cwy_services* services = nullptr;
+using conduit::services;
 Front* g_front = nullptr;  // one conduit of the plugin is enough
 
 // Device memory as its owner names it, and where it is mapped (registrations) or where the owner
@@ -205,20 +205,13 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
     return CWY_OK;
   });
 }
-void fini() {
-  Fronts::all().clear();
-}
 
-const cwyc_ops idle_ops = wrapping::unconfigured_ops();
-const cwyc_ops* const idle_tables[] = {&idle_ops};
-const cwyc_module module_table = wrapping::unconfigured_module(configure, fini, idle_tables);
+using Idle = conduit::Tables<wrapping::Unconfigured<configure, Fronts::fini>>;
 
 }  // namespace
 }  // namespace causeway::window
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::window::services = core;
-  *module = &causeway::window::module_table;
-  return CWY_OK;
+  return causeway::window::Idle::start(core, "window", module);
 }

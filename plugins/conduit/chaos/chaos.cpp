@@ -48,7 +48,6 @@ CWY_MANIFEST(
 
 namespace causeway::chaos {
 
-const cwy_services* services = nullptr;
 wrapping::EndpointTable<Endpoint> endpoints;
 
 namespace {
@@ -243,10 +242,6 @@ void purge(cwyc_conn* conn) {
   ep.messages.drop_from(conn->peer);
 }
 
-void fini() {
-  Fronts::all().clear();
-}
-
 // ---- configuring ----------------------------------------------------------------------------
 
 uint32_t rate(const cwy_options* opts, const char* key) {
@@ -308,16 +303,12 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
   });
 }
 
-const cwyc_ops idle_ops = wrapping::unconfigured_ops();
-const cwyc_ops* const idle_tables[] = {&idle_ops};
-const cwyc_module module_table = wrapping::unconfigured_module(configure, fini, idle_tables);
+using Idle = conduit::Tables<wrapping::Unconfigured<configure, Fronts::fini>>;
 
 }  // namespace
 }  // namespace causeway::chaos
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::chaos::services = core;
-  *module = &causeway::chaos::module_table;
-  return CWY_OK;
+  return causeway::chaos::Idle::start(core, "chaos", module);
 }

@@ -75,7 +75,7 @@ struct Endpoint {
   uint64_t poll_number() const { return polls.load(std::memory_order_relaxed); }
 };
 
-extern const cwy_services* services;
+using conduit::services;
 extern wrapping::EndpointTable<Endpoint> endpoints;
 
 // Puts the operations of this conduit over those behind (operations.cpp).

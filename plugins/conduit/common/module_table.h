@@ -20,24 +20,26 @@ struct Pointee<Member> {
 template <auto Member>
 using Call = typename Pointee<Member>::type;
 
-// `P` has the calls that every conduit has; of those that a conduit may lack, each that it has.
-// `P::concurrency` is how many threads may enter.
+// `P` has the calls that every conduit has; of those that a conduit may lack, each that it has, and
+// those of memory all or none. `P::concurrency` is how many threads may enter.
 template <class P>
 constexpr cwyc_ops operations_of() {
   cwyc_ops o{};
   o.head = CWY_HEAD(cwyc_ops);
   o.concurrency = P::concurrency;
-  o.put = P::put;
-  o.get = P::get;
-  if constexpr (requires { &P::putv; }) o.putv = P::putv;
-  if constexpr (requires { &P::getv; }) o.getv = P::getv;
-  o.atomic = P::atomic;
   o.am_short = P::am_short;
   o.am_medium = P::am_medium;
-  o.am_long = P::am_long;
-  o.am_prepare = P::am_prepare;
-  o.am_commit = P::am_commit;
-  o.am_cancel = P::am_cancel;
+  if constexpr (requires { &P::put; }) {
+    o.put = P::put;
+    o.get = P::get;
+    o.atomic = P::atomic;
+    o.am_long = P::am_long;
+    o.am_prepare = P::am_prepare;
+    o.am_commit = P::am_commit;
+    o.am_cancel = P::am_cancel;
+  }
+  if constexpr (requires { &P::putv; }) o.putv = P::putv;
+  if constexpr (requires { &P::getv; }) o.getv = P::getv;
   return o;
 }
 
@@ -58,32 +60,39 @@ constexpr cwyc_module module_of(const cwyc_ops* const* tables) {
   m.head = CWY_HEAD(cwyc_module);
   m.ops_count = 1;
   m.ops = tables;
-  m.list_devices = P::list_devices;
+  if constexpr (requires { &P::list_devices; }) m.list_devices = P::list_devices;
   m.domain_open = P::domain_open;
-  m.domain_close = close_domain<P>;
+  if constexpr (requires { &P::domain_close; })
+    m.domain_close = P::domain_close;
+  else
+    m.domain_close = close_domain<P>;
   m.ep_open = P::ep_open;
   m.ep_close = P::ep_close;
   m.ep_query = P::ep_query;
   m.ep_address = P::ep_address;
-  m.ep_threads = P::ep_threads;
+  if constexpr (requires { &P::ep_threads; }) m.ep_threads = P::ep_threads;
   m.reach = P::reach;
   m.connect = P::connect;
   m.disconnect = P::disconnect;
   m.purge = P::purge;
   if constexpr (requires { &P::mem_alloc; }) m.mem_alloc = P::mem_alloc;
-  m.mem_reg = P::mem_reg;
-  m.mem_release = P::mem_release;
-  m.rkey_pack = P::rkey_pack;
-  m.rkey_open = P::rkey_open;
-  m.rkey_close = close_rkey<P>;
+  if constexpr (requires { &P::mem_reg; }) {
+    m.mem_reg = P::mem_reg;
+    m.mem_release = P::mem_release;
+    m.rkey_pack = P::rkey_pack;
+    m.rkey_open = P::rkey_open;
+    m.rkey_close = close_rkey<P>;
+  }
   if constexpr (requires { &P::rkey_close; }) m.rkey_close = P::rkey_close;
   if constexpr (requires { &P::rkey_direct; }) m.rkey_direct = P::rkey_direct;
   m.progress = P::progress;
   if constexpr (requires { &P::wait_fd; }) m.wait_fd = P::wait_fd;
   if constexpr (requires { &P::arm; }) m.arm = P::arm;
   if constexpr (requires { &P::nap; }) m.nap = P::nap;
-  m.ep_stats = P::ep_stats;
+  if constexpr (requires { &P::ep_stats; }) m.ep_stats = P::ep_stats;
   if constexpr (requires { &P::ep_traffic; }) m.ep_traffic = P::ep_traffic;
+  if constexpr (requires { &P::wiring; }) m.wiring = P::wiring;
+  if constexpr (requires { &P::configure; }) m.configure = P::configure;
   if constexpr (requires { &P::fini; }) m.fini = P::fini;
   if constexpr (requires { &P::am_retain; }) {
     m.am_retain = P::am_retain;

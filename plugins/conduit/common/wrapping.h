@@ -23,6 +23,7 @@
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"
+#include "module_table.h"
 
 namespace causeway::wrapping {
 
@@ -211,6 +212,7 @@ class Fronts {
     static auto* const fronts = new std::vector<std::unique_ptr<F>>;
     return *fronts;
   }
+  static void fini() { all().clear(); }
   static F* of(const cwy_options* opts) { return by_options_.get(opts); }
 
   // An endpoint of the conduit behind whose messages come to `deliver`. `Endpoint` has the members
@@ -324,38 +326,18 @@ inline constexpr uint32_t local_bit = CWYC_DONE_LOCAL, remote_bit = CWYC_DONE_RE
 inline constexpr auto unsupported = [](auto...) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
 inline constexpr auto nothing = [](auto...) {};
 
-// The module of a plugin that serves nobody before it is configured.
-inline cwyc_module unconfigured_module(decltype(cwyc_module::configure) configure,
-                                       decltype(cwyc_module::fini) fini,
-                                       const cwyc_ops* const* tables) {
-  cwyc_module m{};
-  m.head = CWY_HEAD(cwyc_module);
-  m.min_core_minor = 0;
-  m.ops_count = 1;
-  m.ops = tables;
-  m.domain_open = unsupported;
-  m.domain_close = nothing;
-  m.ep_open = unsupported;
-  m.ep_close = nothing;
-  m.ep_query = unsupported;
-  m.ep_address = unsupported;
-  m.reach = unsupported;
-  m.connect = unsupported;
-  m.disconnect = nothing;
-  m.purge = nothing;
-  m.progress = [](cwyc_ep*, uint32_t, uint32_t) -> uint32_t { return 0; };
-  m.fini = fini;
-  m.configure = configure;
-  return m;
-}
-
-inline cwyc_ops unconfigured_ops() {
-  cwyc_ops o{};
-  o.head = CWY_HEAD(cwyc_ops);
-  o.concurrency = CWYC_MULTI;
-  o.am_short = unsupported;
-  o.am_medium = unsupported;
-  return o;
-}
+// A plugin that serves nobody before it is configured, for module_table.h.
+template <auto configuring, auto ending>
+struct Unconfigured {
+  static constexpr uint32_t concurrency = CWYC_MULTI;
+  static constexpr auto configure = configuring;
+  static constexpr auto fini = ending;
+  static constexpr auto am_short = unsupported, am_medium = unsupported, domain_open = unsupported,
+                        ep_open = unsupported, ep_query = unsupported, ep_address = unsupported,
+                        reach = unsupported, connect = unsupported;
+  static constexpr auto domain_close = nothing, ep_close = nothing, disconnect = nothing,
+                        purge = nothing;
+  static constexpr auto progress = [](cwyc_ep*, uint32_t, uint32_t) -> uint32_t { return 0; };
+};
 
 }  // namespace causeway::wrapping

@@ -30,6 +30,22 @@ bool lease_buffer(Ep* ep, size_t length, bool write, L& local) {
   return lease_buffer(ep, length, write, local, unused);
 }
 
+// A ticket with what `local` holds, which is let go where there is none; NULL: no memory.
+template <class Ep, class L>
+inline auto* ticket_for(Ep* ep, const L& local, Work work, uint8_t report, cwyc_op* op) {
+  auto* const ticket = take_ticket(ep);
+  if (__builtin_expect(ticket == nullptr, 0)) {
+    let_go(ep, local);
+    return ticket;
+  }
+  ticket->op = op;
+  ticket->bounce = local.bounce;
+  ticket->lease = local.lease;
+  ticket->work = work;
+  ticket->report = report;
+  return ticket;
+}
+
 // Whether a bounce buffer holds so much, with the frame of a long behind it.
 template <class Ep>
 bool fits_bounce(const Ep* ep, size_t length) {

@@ -130,8 +130,6 @@ struct Messages {
     Frame f = make_frame(*link, FrameKind::am_medium, word, args, nargs, length, length,
                          static_cast<uint32_t>(slot->priv[1]));
     lay_out(*link, f, ticket->bounce->data, nullptr, length);
-    ticket->work = Work::send;
-    ticket->report = 0;
     if (!N::send_reserved(*link, ticket, f.total)) return;
     sent(*link, f);
     count_message(*link, f.lane, CWYC_AM_MEDIUM, length);

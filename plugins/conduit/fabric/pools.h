@@ -159,17 +159,20 @@ inline void give_back_ticket(Ep* ep, Ticket* ticket) {
   ep->free_tickets = ticket;
 }
 
-// A ticket with a bounce buffer; NULL: not both.
+// A ticket of a frame, whose sending nobody waits for, with a bounce buffer; NULL: not both.
 template <class Ep>
 inline auto* take_both(Ep* ep) {
   typename Ep::Network::Ticket* ticket = nullptr;
   auto* const bounce = take_bounce(ep);
   if (bounce == nullptr) return ticket;
   ticket = take_ticket(ep);
-  if (ticket == nullptr)
+  if (ticket == nullptr) {
     give_back_bounce(ep, bounce);
-  else
-    ticket->bounce = bounce;
+    return ticket;
+  }
+  ticket->bounce = bounce;
+  ticket->work = Work::send;
+  ticket->report = 0;
   return ticket;
 }
 

@@ -121,8 +121,6 @@ cwy_status send_copied(Link& link, Frame& f, const void* payload, size_t carried
   if (ticket == nullptr) return CWY_RETRY;
   char* const place = ticket->bounce->data;
   lay_out(link, f, place, payload, carried);
-  ticket->work = Work::send;
-  ticket->report = 0;
   const cwy_status status = Link::Network::send(link, ticket, place, f.total, ticket->bounce->key);
   if (status != CWY_OK) return status;
   sent(link, f);
@@ -145,7 +143,6 @@ cwy_status send_gathered(Link& link, Frame& f, const Local<typename Link::Networ
   lay_head(link, f, place);
   std::memset(place + f.head, 0, padding);
   ticket->lease = payload.lease;
-  ticket->work = Work::send;
   ticket->op = op;
   ticket->report = CWYC_DONE_LOCAL;
   const cwy_status status =
@@ -197,9 +194,7 @@ bool send_control(Link& link, FrameKind kind, const void* payload, size_t length
   if (ticket == nullptr) return false;
   char* const place = ticket->bounce->data;
   lay_out(link, f, place, payload, length);
-  const bool last = kind == FrameKind::bye || kind == FrameKind::gone;
-  ticket->work = last ? Work::last_send : Work::send;
-  ticket->report = 0;
+  if (kind == FrameKind::bye || kind == FrameKind::gone) ticket->work = Work::last_send;
   const cwy_status status = Link::Network::send(link, ticket, place, f.total, ticket->bounce->key);
   if (status == CWY_OK) credit_told(link, f.header);
   return status != CWY_RETRY;

@@ -103,7 +103,7 @@ struct Transfers : Messages<N> {
     Link& link = link_of(conn);
     cwy_status status = N::may_post(link, 1);
     if (status != CWY_OK) return status;
-    Ticket* const ticket = ticket_for(ep, {}, Work::atomic, CWYC_DONE_REMOTE, op);
+    Ticket* const ticket = ticket_for(ep, Local<N>{}, Work::atomic, CWYC_DONE_REMOTE, op);
     if (ticket == nullptr) return CWY_RETRY;
     if (a->result != nullptr) {
       ticket->copy_to = a->result;
@@ -117,21 +117,6 @@ struct Transfers : Messages<N> {
   }
 
  private:
-  // With what `local` holds, which is let go where there is none; NULL: no memory.
-  static Ticket* ticket_for(Ep* ep, const Local<N>& local, Work work, uint8_t report, cwyc_op* op) {
-    Ticket* const ticket = take_ticket(ep);
-    if (__builtin_expect(ticket == nullptr, 0)) {
-      let_go(ep, local);
-      return nullptr;
-    }
-    ticket->op = op;
-    ticket->bounce = local.bounce;
-    ticket->lease = local.lease;
-    ticket->work = work;
-    ticket->report = report;
-    return ticket;
-  }
-
   // `copy`: the source is free on return, and the core hears of LOCAL only if `report` has it;
   // UNSUPPORTED when it is too long for that.
   [[gnu::always_inline]] static inline cwy_status post_put(Ep* ep, Link& link, const void* src,

@@ -78,8 +78,6 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
 
 // ---- progress.cpp
 
-uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane);
-cwy_status arm(cwyc_ep* ep);
 // Sends what is left, and waits for a while until it is acknowledged.
 void drain(Endpoint& ep);
 

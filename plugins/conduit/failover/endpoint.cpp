@@ -165,8 +165,8 @@ cwyc_peer_desc seen_by(const cwyc_peer_desc& peer, int p) {
 
 // ---- domains
 
-cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params, cwyc_domain** out,
-                       cwy_err* err) {
+cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                                cwyc_domain** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     if (*params->device != '\0')
       return report(
@@ -190,7 +190,7 @@ cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params
   });
 }
 
-void domain_close(cwyc_domain* domain) {
+void Conduit::domain_close(cwyc_domain* domain) {
   for (int p = paths - 1; p >= 0; --p)
     if (domain->of[p] != nullptr) domain->front->behind[p]->module().domain_close(domain->of[p]);
   delete domain;
@@ -198,7 +198,8 @@ void domain_close(cwyc_domain* domain) {
 
 // ---- endpoints
 
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto ep = std::make_unique<cwyc_ep>();
     ep->front = domain->front;
@@ -222,7 +223,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
   });
 }
 
-void ep_close(cwyc_ep* ep) {
+void Conduit::ep_close(cwyc_ep* ep) {
   drain(*ep);
   const auto end = [](Flow& flow) {
     for (int p = 0; p < paths; ++p)
@@ -237,7 +238,7 @@ void ep_close(cwyc_ep* ep) {
   delete ep;
 }
 
-cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr all{};
   if (ep->epoll) all.caps |= CWYC_CAP_WAIT_FD;
   if (all_can(*ep, CWYC_CAP_PEER_FAILURE)) all.caps |= CWYC_CAP_PEER_FAILURE;
@@ -249,13 +250,13 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   return give_attributes(all, attr);
 }
 
-cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
   return write_pair(*ep, buf, len, err, [&](int p, void* to, uint64_t* length) {
     return ep->behind(p).ep_address(ep->of[p], to, length, err);
   });
 }
 
-cwy_status wiring(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::wiring(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err) {
   return write_pair(*ep, buf, len, err, [&](int p, void* to, uint64_t* length) -> cwy_status {
     if ((ep->attr[p].caps & CWYC_CAP_WIRING) != 0)
       return ep->behind(p).wiring(ep->of[p], peer, to, length, err);
@@ -264,7 +265,7 @@ cwy_status wiring(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err*
   });
 }
 
-cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+cwy_status Conduit::ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
   for (int p = 0; p < paths; ++p) {
     if (ep->of[p] == nullptr || ep->behind(p).ep_threads == nullptr) continue;
     const cwy_status status = ep->behind(p).ep_threads(ep->of[p], multithreaded);
@@ -273,7 +274,7 @@ cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
   return CWY_OK;
 }
 
-cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
   if (!ep->epoll) return CWY_ERR_UNSUPPORTED;
   *fd = ep->epoll.get();
   return CWY_OK;
@@ -296,7 +297,7 @@ void tell_prefixed(void* arg, const char* name, uint64_t value) {
 
 }  // namespace
 
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   constexpr const char* prefixes[paths] = {"over_", "spare_"};
   for (int p = 0; p < paths; ++p) {
     Prefixed to{fn, arg, prefixes[p]};
@@ -310,7 +311,7 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   fn(arg, "probes", ep->probes);
 }
 
-void ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
+void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
   for (int p = 0; p < paths; ++p)
     if (ep->of[p] != nullptr && ep->behind(p).ep_traffic != nullptr)
       ep->behind(p).ep_traffic(ep->of[p], fn, arg);
@@ -318,7 +319,7 @@ void ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
 
 // ---- connections
 
-cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+cwy_status Conduit::reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
   cwy_err first{CWY_HEAD(cwy_err), CWY_OK, 0, ""}, second = first;
   cwy_err* const texts[paths] = {&first, &second};
   for (int p = 0; p < paths; ++p) {
@@ -338,10 +339,10 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
                 first.text, domain->front->behind[1]->name.c_str(), second.text);
 }
 
-cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
-                   cwy_err* err) {
+cwy_status Conduit::connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
-    const cwy_status status = reach(ep->domain, peer, err);
+    const cwy_status status = Conduit::reach(ep->domain, peer, err);
     if (status != CWY_OK) return status;
     if (peer->address == nullptr)
       return report(err, CWY_ERR_UNREACHABLE, "rank %u has no address of this conduit",
@@ -364,13 +365,13 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
   });
 }
 
-void disconnect(cwyc_conn* conn) {
+void Conduit::disconnect(cwyc_conn* conn) {
   auto* const flow = static_cast<Flow*>(conn->priv);
   conn->priv = nullptr;
   if (flow != nullptr && flow->conn == conn) flow->conn = nullptr;
 }
 
-void purge(cwyc_conn* conn) {
+void Conduit::purge(cwyc_conn* conn) {
   auto* const flow = static_cast<Flow*>(conn->priv);
   if (flow == nullptr || flow->purged) return;
   flow->purged = true;

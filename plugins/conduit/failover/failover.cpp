@@ -51,36 +51,6 @@ std::vector<std::unique_ptr<Front>>& fronts() {
   return *all;
 }
 
-const cwyc_ops operations = make_operations();
-const cwyc_ops* const tables[] = {&operations};
-
-// The same for all, for a call finds its front by the options or the domain.
-cwyc_module make_module() {
-  cwyc_module m{};
-  m.head = CWY_HEAD(cwyc_module);
-  m.ops_count = 1;
-  m.ops = tables;
-  m.domain_open = domain_open;
-  m.domain_close = domain_close;
-  m.ep_open = ep_open;
-  m.ep_close = ep_close;
-  m.ep_query = ep_query;
-  m.ep_address = ep_address;
-  m.ep_threads = ep_threads;
-  m.reach = reach;
-  m.connect = connect;
-  m.disconnect = disconnect;
-  m.purge = purge;
-  m.progress = progress;
-  m.wait_fd = wait_fd;
-  m.arm = arm;
-  m.ep_stats = ep_stats;
-  m.wiring = wiring;
-  m.ep_traffic = ep_traffic;
-  return m;
-}
-const cwyc_module configured_module = make_module();
-
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
   OptionReader r(*services, opts, err);
   r.size("am_medium", out.am_medium);
@@ -118,7 +88,8 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
                     "plugin with two devices",
                     front->behind[0]->name.c_str());
     by_options.set(opts, front.get());
-    *out = &configured_module;
+    // The same for all, for a call finds its front by the options or the domain.
+    *out = &conduit::Tables<Conduit>::module;
     fronts().push_back(std::move(front));
     return CWY_OK;
   });
@@ -128,9 +99,7 @@ void fini() {
   fronts().clear();
 }
 
-const cwyc_ops idle_ops = wrapping::unconfigured_ops();
-const cwyc_ops* const idle_tables[] = {&idle_ops};
-const cwyc_module module_table = wrapping::unconfigured_module(configure, fini, idle_tables);
+using Idle = conduit::Tables<wrapping::Unconfigured<configure, fini>>;
 
 }  // namespace
 
@@ -142,7 +111,5 @@ Front* front_of(const cwy_options* opts) {
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::conduit::start(core, "failover");
-  *module = &causeway::failover::module_table;
-  return CWY_OK;
+  return causeway::failover::Idle::start(core, "failover", module);
 }

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "calls.h"
+#include "module.h"
 
 namespace causeway::failover {
 namespace {
@@ -207,25 +208,17 @@ cwy_status accept(cwyc_conn* conn, uint8_t form, uint64_t word, const int32_t* a
   return CWY_OK;
 }
 
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
+}  // namespace
+
+cwy_status Conduit::am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                             uint32_t flags) {
   return accept(conn, CWYC_AM_SHORT, word, args, nargs, nullptr, 0, flags);
 }
 
-cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem*, size_t length, uint32_t flags, cwyc_op*) {
+cwy_status Conduit::am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                              const void* payload, cwyc_mem*, size_t length, uint32_t flags,
+                              cwyc_op*) {
   return accept(conn, CWYC_AM_MEDIUM, word, args, nargs, payload, length, flags);
-}
-
-}  // namespace
-
-cwyc_ops make_operations() {
-  cwyc_ops o{};
-  o.head = CWY_HEAD(cwyc_ops);
-  o.concurrency = CWYC_SERIAL;
-  o.am_short = am_short;
-  o.am_medium = am_medium;
-  return o;
 }
 
 // ---- frames

@@ -3,28 +3,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "../common/module_table.h"
 #include "objects.h"
 
 namespace causeway::failover {
 
 Front* front_of(const cwy_options* opts);
 
-cwy_status domain_open(const cwy_options*, const cwyc_domain_params*, cwyc_domain**, cwy_err*);
-void domain_close(cwyc_domain*);
-cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
-void ep_close(cwyc_ep*);
-cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
-cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
-cwy_status wiring(cwyc_ep*, cwy_peer, void*, uint64_t*, cwy_err*);
-cwy_status ep_threads(cwyc_ep*, uint32_t);
-cwy_status wait_fd(cwyc_ep*, int*);
-void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
-void ep_traffic(cwyc_ep*, cwyc_traffic_fn, void*);
-cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
-cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
-void disconnect(cwyc_conn*);
-void purge(cwyc_conn*);
-
-cwyc_ops make_operations();
+struct Conduit {
+  static constexpr uint32_t concurrency = CWYC_SERIAL;
+  static conduit::Call<&cwyc_ops::am_short> am_short;
+  static conduit::Call<&cwyc_ops::am_medium> am_medium;
+  static conduit::Call<&cwyc_module::domain_open> domain_open;
+  static conduit::Call<&cwyc_module::domain_close> domain_close;
+  static conduit::Call<&cwyc_module::ep_open> ep_open;
+  static conduit::Call<&cwyc_module::ep_close> ep_close;
+  static conduit::Call<&cwyc_module::ep_query> ep_query;
+  static conduit::Call<&cwyc_module::ep_address> ep_address;
+  static conduit::Call<&cwyc_module::wiring> wiring;
+  static conduit::Call<&cwyc_module::ep_threads> ep_threads;
+  static conduit::Call<&cwyc_module::wait_fd> wait_fd;
+  static conduit::Call<&cwyc_module::ep_stats> ep_stats;
+  static conduit::Call<&cwyc_module::ep_traffic> ep_traffic;
+  static conduit::Call<&cwyc_module::reach> reach;
+  static conduit::Call<&cwyc_module::connect> connect;
+  static conduit::Call<&cwyc_module::disconnect> disconnect;
+  static conduit::Call<&cwyc_module::purge> purge;
+  static conduit::Call<&cwyc_module::progress> progress;
+  static conduit::Call<&cwyc_module::arm> arm;
+};
 
 }  // namespace causeway::failover

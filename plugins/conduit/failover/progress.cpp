@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "calls.h"
+#include "module.h"
 
 namespace causeway::failover {
 namespace {
@@ -102,7 +103,7 @@ bool waits_for_room(const Endpoint& ep) {
 
 }  // namespace
 
-uint32_t progress(cwyc_ep* raw, uint32_t budget, uint32_t lane) {
+uint32_t Conduit::progress(cwyc_ep* raw, uint32_t budget, uint32_t lane) {
   Endpoint& ep = *raw;
   uint32_t found = 0;
   ++ep.depth;
@@ -121,7 +122,7 @@ uint32_t progress(cwyc_ep* raw, uint32_t budget, uint32_t lane) {
 }
 
 // While something is waited for, the sleep ends when time has to be looked at.
-cwy_status arm(cwyc_ep* raw) {
+cwy_status Conduit::arm(cwyc_ep* raw) {
   Endpoint& ep = *raw;
   if (!waits_for_room(ep) || !ep.owing.empty() || ep.has_news.load(std::memory_order_acquire))
     return CWY_RETRY;
@@ -153,7 +154,7 @@ void drain(Endpoint& ep) {
     return (flow.keeps() || flow.owed != 0) && flow.has_path();
   };
   while (services->now() < end && (any(unsettled) || ep.reading != 0))
-    progress(raw, 64, CWYC_PROGRESS_ALL);
+    Conduit::progress(raw, 64, CWYC_PROGRESS_ALL);
   // Over both paths, for one of them may not bring it.
   const auto say = [](Flow& flow) {
     bool all = true;
@@ -164,7 +165,7 @@ void drain(Endpoint& ep) {
     }
     return !all;
   };
-  while (services->now() < end && any(say)) progress(raw, 64, CWYC_PROGRESS_ALL);
+  while (services->now() < end && any(say)) Conduit::progress(raw, 64, CWYC_PROGRESS_ALL);
 }
 
 }  // namespace causeway::failover

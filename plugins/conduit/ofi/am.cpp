@@ -96,8 +96,6 @@ cwy_status send_later(Link& link, fabric::Frame& f) {
   if (ticket == nullptr) return CWY_ERR_NOMEM;
   lay_out(link, f, ticket->bounce->data, nullptr, 0);
   sent(link, f);
-  ticket->work = Work::send;
-  ticket->report = 0;
   attach_pending(link, ticket);
   park(link, {ticket, ticket->bounce->data, f.total, ticket->bounce->key});
   return CWY_OK;
@@ -112,16 +110,9 @@ cwy_status write_payload(Link& link, const void* payload, const cwyc_mem* lmem, 
   if (ready != CWY_OK) return ready;
   const bool free_now = local.bounce != nullptr;
   if (free_now) std::memcpy(local.data, payload, length);
-  Ticket* const ticket = take_ticket(ep);
-  if (ticket == nullptr) {
-    let_go(ep, local);
-    return CWY_RETRY;
-  }
-  ticket->bounce = local.bounce;
-  ticket->lease = local.lease;
-  ticket->work = Work::put;
-  ticket->op = free_now ? nullptr : op;
-  ticket->report = free_now ? 0 : CWYC_DONE_LOCAL;
+  Ticket* const ticket =
+      ticket_for(ep, local, Work::put, free_now ? 0 : CWYC_DONE_LOCAL, free_now ? nullptr : op);
+  if (ticket == nullptr) return CWY_RETRY;
   const cwy_status status = post_write(link, ticket, local, length, raddr, rkey, 0);
   if (status != CWY_OK) return status;
   ep->counters.puts.add(1);

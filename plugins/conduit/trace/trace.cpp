@@ -42,7 +42,7 @@ using wrapping::Front;
 using wrapping::local_bit;
 using wrapping::remote_bit;
 
-const cwy_services* services = nullptr;
+using conduit::services;
 
 struct TraceFront : wrapping::Front {
   using Front::Front;
@@ -315,10 +315,6 @@ void purge(cwyc_conn* conn) {
   note(conn, {CWYT_PURGE}, CWY_OK, begin);
 }
 
-void fini() {
-  Fronts::all().clear();
-}
-
 // ---- configuring ----------------------------------------------------------------------------
 
 std::string expanded(const char* pattern) {
@@ -368,16 +364,12 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
   });
 }
 
-const cwyc_ops idle_ops = wrapping::unconfigured_ops();
-const cwyc_ops* const idle_tables[] = {&idle_ops};
-const cwyc_module module_table = wrapping::unconfigured_module(configure, fini, idle_tables);
+using Idle = conduit::Tables<wrapping::Unconfigured<configure, Fronts::fini>>;
 
 }  // namespace
 }  // namespace causeway::trace
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::trace::services = core;
-  *module = &causeway::trace::module_table;
-  return CWY_OK;
+  return causeway::trace::Idle::start(core, "trace", module);
 }

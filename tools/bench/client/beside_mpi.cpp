@@ -97,12 +97,6 @@ void socket_bounds(Rows& rows, Job& job, double* dst, const double* src) {
   all_reduce("sockets.allreduce.8MiB", kMost);
 }
 
-bool all_are_mapped(const Job& job) {
-  for (uint32_t r = 0; r < job.size(); ++r)
-    if (job.mapped_address(r) == nullptr) return false;
-  return true;
-}
-
 // Memory that no segment holds; beside it what the kernel takes to copy as much between the same
 // processes without any library, every receiver beginning elsewhere.
 void from_the_heap(Rows& rows, Job& job) {
@@ -163,10 +157,7 @@ void measure_beside_mpi(Session& session) {
     wait(gex_Coll_BroadcastNB(job.tm(), root, dst, src, 8, 0));
   });
   const auto all_reduce = [&](const char* name, size_t bytes) {
-    rows.measure(name, [=, &job] {
-      wait(gex_Coll_ReduceToAllNB(job.tm(), dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, nullptr,
-                                  nullptr, 0));
-    });
+    rows.measure(name, [=, &job] { wait(start_sum(job, dst, src, bytes / sizeof(double))); });
   };
   all_reduce("allreduce.8", 8);
   all_reduce("allreduce.64KiB", 64 << 10);
@@ -174,7 +165,7 @@ void measure_beside_mpi(Session& session) {
   all_reduce("allreduce.8MiB", kMost);
   rows.measure("broadcast.8MiB",
                [&] { wait(gex_Coll_BroadcastNB(job.tm(), 0, dst, src, kMost, 0)); });
-  if (all_are_mapped(job)) {
+  if (MappedHalves(job, half).all) {
     bounds(rows, job, half);
     from_the_heap(rows, job);
   } else {

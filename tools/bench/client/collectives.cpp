@@ -36,11 +36,6 @@ void compare(Session& session, const std::string& name, double unit_ns, Ours&& o
   session.report({name, result.ours / unit_ns, result.raw / unit_ns, "", note, result.spread});
 }
 
-void all_reduce(Job& job, double* dst, const double* src, size_t count) {
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(job.tm(), dst, src, GEX_DT_DBL, sizeof(double), count,
-                                        GEX_OP_ADD, nullptr, nullptr, 0));
-}
-
 void short_ones(Session& session) {
   Job& job = session.job();
   const bool has_raw = job.shared() != nullptr && job.size() <= raw::kMostRanks;
@@ -63,7 +58,7 @@ void short_ones(Session& session) {
   round = 1 << 20;  // beyond what the broadcasts have left on the board
   job.sync();
   compare(
-      session, "allreduce.8", 1, [&] { all_reduce(job, &sum, &value, 1); },
+      session, "allreduce.8", 1, [&] { gex_Event_Wait(start_sum(job, &sum, &value, 1)); },
       [&] { sum += raw::all_reduce_value(*board, job.rank(), job.size(), ++round, value, share); },
       has_raw);
 }
@@ -72,15 +67,8 @@ void long_ones(Session& session) {
   Job& job = session.job();
   constexpr size_t kMost = 8u << 20;
   const size_t half = job.segment_bytes() / 2;
-  std::vector<const double*> sources;
-  std::vector<double*> results;
-  bool has_raw = job.shared() != nullptr;
-  for (uint32_t r = 0; r < job.size(); ++r) {
-    unsigned char* const at = job.mapped_address(r);
-    has_raw &= at != nullptr;
-    sources.push_back(reinterpret_cast<const double*>(at));
-    results.push_back(at != nullptr ? reinterpret_cast<double*>(at + half) : nullptr);
-  }
+  const MappedHalves halves(job, half);
+  const bool has_raw = job.shared() != nullptr && halves.all;
   unsigned char* const own = job.owner_address(job.rank());
   auto* const src = reinterpret_cast<double*>(own);
   auto* const dst = reinterpret_cast<double*>(own + half);
@@ -95,10 +83,10 @@ void long_ones(Session& session) {
     const size_t count = size.bytes / sizeof(double);
     compare(
         session, fmt::format("allreduce.{}", size.text), 1e3,
-        [&] { all_reduce(job, dst, src, count); },
+        [&] { gex_Event_Wait(start_sum(job, dst, src, count)); },
         [&] {
-          raw::all_reduce_parts(job.shared()->barrier, job.rank(), job.size(), sources.data(),
-                                results.data(), count, share);
+          raw::all_reduce_parts(job.shared()->barrier, job.rank(), job.size(),
+                                halves.sources.data(), halves.results.data(), count, share);
         },
         has_raw);
   }
@@ -107,7 +95,7 @@ void long_ones(Session& session) {
       [&] { gex_Event_Wait(gex_Coll_BroadcastNB(job.tm(), 0, dst, src, kMost, 0)); },
       [&] {
         raw::barrier(job.shared()->barrier, job.size(), share);
-        memcpy(dst, sources[0], kMost);  // the root's own result is one of them
+        memcpy(dst, halves.sources[0], kMost);  // the root's own result is one of them
         raw::barrier(job.shared()->barrier, job.size(), share);
       },
       has_raw);

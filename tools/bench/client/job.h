@@ -2,7 +2,7 @@
 // agree on before they measure.
 #pragma once
 
-#include <gasnetex.h>
+#include <gasnet_coll.h>
 
 #include <cstdint>
 #include <vector>
@@ -77,6 +77,27 @@ class Job {
   OwnCore place_;
   double init_attach_ns_ = 0;
   SharedBlock* shared_ = nullptr;
+};
+
+// Sums of doubles over all ranks, on all of them.
+inline gex_Event_t start_sum(const Job& job, void* to, const void* from, size_t count) {
+  return gex_Coll_ReduceToAllNB(job.tm(), to, from, GEX_DT_DBL, sizeof(double), count, GEX_OP_ADD,
+                                nullptr, nullptr, 0);
+}
+
+// The other halves of the ranks' segments as raw loops see them: sources in front, results behind.
+struct MappedHalves {
+  MappedHalves(const Job& job, size_t half) {
+    for (uint32_t r = 0; r < job.size(); ++r) {
+      unsigned char* const at = job.mapped_address(r);
+      all = all && at != nullptr;
+      sources.push_back(reinterpret_cast<const double*>(at));
+      results.push_back(at != nullptr ? reinterpret_cast<double*>(at + half) : nullptr);
+    }
+  }
+  std::vector<const double*> sources;
+  std::vector<double*> results;
+  bool all = true;  // are mapped
 };
 
 // The active messages of the measurements: what their handlers have counted.

@@ -21,7 +21,7 @@ class Messages {
     counters.block = receive_block;
   }
 
-  // Beside raw_bounce() or raw_answer().
+  // Short ones beside raw_bounce() or raw_answer().
   void short_round_trip(const char* name, double (Messages::*raw)(uint64_t));
   void medium_round_trip(size_t bytes, const char* name);
   void flood();
@@ -35,6 +35,8 @@ class Messages {
   template <class First, class Second>
   double series(uint64_t count, First&& first, Second&& second);
   double trips(uint64_t count, size_t block);
+  template <class Raw>
+  void round_trips(const char* name, size_t block, Raw&& raw);
   double raw_exchange(uint64_t count, size_t block);
   template <class Send>
   double one_way(uint64_t count, Send&& send);
@@ -107,12 +109,16 @@ double Messages::raw_exchange(uint64_t count, size_t block) {
       [&] { raw::exchange_second(shared, send_block, receive_block, block, count, share_); });
 }
 
-void Messages::short_round_trip(const char* name, double (Messages::*raw)(uint64_t)) {
-  if (!session_.wants(name)) return;
-  const uint64_t turns = agree_on_turns(trips(16, 0), session_.aim_ns(), 1 << 14);
+template <class Raw>
+void Messages::round_trips(const char* name, size_t block, Raw&& raw) {
+  const uint64_t turns = agree_on_turns(trips(16, block), session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
-      session_.repetitions(), [&] { return trips(turns, 0); }, [&] { return (this->*raw)(turns); });
+      session_.repetitions(), [&] { return trips(turns, block); }, [&] { return raw(turns); });
   session_.report({name, result.ours, result.raw, "", note(), result.spread});
+}
+
+void Messages::short_round_trip(const char* name, double (Messages::*raw)(uint64_t)) {
+  if (session_.wants(name)) round_trips(name, 0, [&](uint64_t n) { return (this->*raw)(n); });
 }
 
 // Is the figure wanted, and does a medium hold so many bytes? All ranks go by what the first finds.
@@ -126,12 +132,8 @@ bool Messages::wants_mediums(size_t bytes, const char* name) {
 }
 
 void Messages::medium_round_trip(size_t bytes, const char* name) {
-  if (!wants_mediums(bytes, name)) return;
-  const uint64_t turns = agree_on_turns(trips(16, bytes), session_.aim_ns(), 1 << 14);
-  const Comparison result = interleave(
-      session_.repetitions(), [&] { return trips(turns, bytes); },
-      [&] { return raw_exchange(turns, bytes); });
-  session_.report({name, result.ours, result.raw, "", note(), result.spread});
+  if (wants_mediums(bytes, name))
+    round_trips(name, bytes, [&](uint64_t n) { return raw_exchange(n, bytes); });
 }
 
 // Nanoseconds per message, from the first request until the receiver has handled the last.

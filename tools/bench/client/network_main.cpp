@@ -1,9 +1,7 @@
 // causeway-bench-LIBRARY: the library over one network conduit beside a program that speaks that
 // network's own library, in turn, between the same two processes on the same cores.
 #include <fmt/format.h>
-#include <sched.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -117,22 +115,11 @@ void Network::move_on(Side side) {
 
 template <class Body>
 double Network::series(Side side, uint64_t turns, Body&& body) {
-  std::atomic<uint64_t>& ended = job_.shared()->line.turn;
-  ++phase_;
-  double elapsed = 0;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns([&] { body(turns); });
-    ended.store(phase_, std::memory_order_release);
-  } else {
-    // Both sides give way as often: where the kernel carries the data it needs processors too.
-    const uint32_t looks = job_.oversubscribed() ? 16 : 1000;
-    for (uint32_t turn = 1; ended.load(std::memory_order_acquire) != phase_; ++turn) {
-      move_on(side);
-      if (turn % looks == 0) sched_yield();
-    }
-  }
-  job_.sync();
-  return elapsed / static_cast<double>(turns);
+  return told_series(
+      job_, ++phase_, turns, [&] { body(turns); },
+      [&](const auto& ended) {
+        while (!ended()) move_on(side);
+      });
 }
 
 template <class Ours, class Raw>

@@ -1,12 +1,16 @@
 // A run of the measuring program: what is asked for, and where results go.
 #pragma once
 
+#include <sched.h>
+
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../figures.h"
 #include "job.h"
+#include "measure.h"
 
 namespace causeway::bench {
 
@@ -31,6 +35,28 @@ class Session {
   bool quick_;
   std::vector<std::string> only_;
 };
+
+// Nanoseconds of one of `count` operations of the first rank. The second one is told of their end
+// by a flag that the library has no part in, and gives way as often on every side: where the kernel
+// carries the data it needs processors too. Collective; `phase` is another one each time.
+template <class First, class Second>
+double told_series(const Job& job, uint64_t phase, uint64_t count, First&& first, Second&& second) {
+  std::atomic<uint64_t>& ended = job.shared()->line.turn;
+  double elapsed = 0;
+  if (job.is_first()) {
+    elapsed = elapsed_ns(first);
+    ended.store(phase, std::memory_order_release);  // releases nothing but the other's loop
+  } else if (job.is_second()) {
+    const uint32_t looks = job.oversubscribed() ? 16 : 1000;
+    uint32_t turn = 0;
+    second([&] {
+      if (++turn % looks == 0) sched_yield();
+      return ended.load(std::memory_order_acquire) == phase;
+    });
+  }
+  job.sync();
+  return elapsed / static_cast<double>(count);
+}
 
 void measure_small_rma(Session& session);
 void measure_bulk_rma(Session& session);

@@ -1,8 +1,6 @@
 #include "sweep.h"
 
 #include <fmt/format.h>
-#include <gasnet_coll.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstring>
@@ -28,8 +26,6 @@ class Sweep {
   void all_reduce(size_t bytes);
 
  private:
-  template <class First, class Second>
-  double series(uint64_t count, First&& first, Second&& second);
   double ours(const SweepRow& row, uint64_t count);
   double raw(const SweepRow& row, uint64_t count);
   void trips(size_t bytes, uint64_t count);
@@ -45,28 +41,6 @@ class Sweep {
   uint64_t phase_ = 0, floods_ = 0, flood_ends_ = 0;
   uint64_t round_ = 0;
 };
-
-// Nanoseconds of one of `count` operations of the first rank. The second one is told by a flag that
-// the library has no part in.
-template <class First, class Second>
-double Sweep::series(uint64_t count, First&& first, Second&& second) {
-  std::atomic<uint64_t>& ended = job_.shared()->line.turn;
-  ++phase_;
-  double elapsed = 0;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns(first);
-    ended.store(phase_, std::memory_order_release);  // releases nothing but the other's loop
-  } else if (job_.is_second()) {
-    const uint32_t looks = job_.oversubscribed() ? 16 : 1000;
-    uint32_t turn = 0;
-    second([&] {
-      if (++turn % looks == 0) sched_yield();
-      return ended.load(std::memory_order_acquire) == phase_;
-    });
-  }
-  job_.sync();
-  return elapsed / static_cast<double>(count);
-}
 
 void Sweep::trips(size_t bytes, uint64_t count) {
   const gex_TM_t tm = job_.tm();
@@ -104,8 +78,8 @@ double Sweep::ours(const SweepRow& row, uint64_t count) {
   const bool floods = row.op == SweepOp::am && row.window > 1;
   if (floods) floods_ += count;
   bool told = !floods;
-  return series(
-      count,
+  return told_series(
+      job_, ++phase_, count,
       [&] {
         if (floods) return flood(row.bytes, count);
         row.op == SweepOp::am ? trips(row.bytes, count) : run_transfers(job_, local_, row, count);
@@ -121,8 +95,8 @@ double Sweep::ours(const SweepRow& row, uint64_t count) {
 }
 
 double Sweep::raw(const SweepRow& row, uint64_t count) {
-  return series(
-      count, [&] { raw_.first(row, count); },
+  return told_series(
+      job_, ++phase_, count, [&] { raw_.first(row, count); },
       [&](const auto& ended) {
         raw_.second(row, count, ended);
         while (!ended()) {
@@ -166,29 +140,19 @@ void Sweep::measure(const char* name, const SweepRow& row) {
 // By all ranks. Beside sums by hand: a line per rank for a value, by parts where there are more.
 void Sweep::all_reduce(size_t bytes) {
   const size_t count = bytes / sizeof(double);
-  std::vector<const double*> sources;
-  std::vector<double*> results;
-  bool has_raw = job_.size() <= raw::kMostRanks;
-  for (uint32_t r = 0; r < job_.size(); ++r) {
-    unsigned char* const at = job_.mapped_address(r);
-    has_raw &= at != nullptr;
-    sources.push_back(reinterpret_cast<const double*>(at));
-    results.push_back(at == nullptr ? nullptr : reinterpret_cast<double*>(at + kSweepHalf));
-  }
+  const MappedHalves halves(job_, kSweepHalf);
+  const bool has_raw = job_.size() <= raw::kMostRanks && halves.all;
   auto* const to = reinterpret_cast<double*>(local_);
   auto* const from = reinterpret_cast<double*>(local_ - kSweepHalf);
   const bool share = job_.oversubscribed();
-  const auto ours = [&] {
-    gex_Event_Wait(gex_Coll_ReduceToAllNB(job_.tm(), to, from, GEX_DT_DBL, sizeof(double), count,
-                                          GEX_OP_ADD, nullptr, nullptr, 0));
-  };
+  const auto ours = [&] { gex_Event_Wait(start_sum(job_, to, from, count)); };
   const auto raw = [&] {
     SharedBlock& shared = *job_.shared();
     if (count == 1)
       *to = raw::all_reduce_value(shared.board, job_.rank(), job_.size(), ++round_, *from, share);
     else
-      raw::all_reduce_parts(shared.barrier, job_.rank(), job_.size(), sources.data(),
-                            results.data(), count, share);
+      raw::all_reduce_parts(shared.barrier, job_.rank(), job_.size(), halves.sources.data(),
+                            halves.results.data(), count, share);
   };
   const auto timed = [&](const auto& once, uint64_t turns) {
     job_.sync();

@@ -53,8 +53,7 @@ void run_once(Job& job, const std::string& operation, size_t bytes, uint64_t tur
     event = gex_Coll_ReduceToOneNB(job.tm(), root, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
                                    nullptr, nullptr, 0);
   } else {
-    event = gex_Coll_ReduceToAllNB(job.tm(), dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
-                                   nullptr, nullptr, 0);
+    event = start_sum(job, dst, src, bytes / sizeof(double));
   }
   gex_Event_Wait(event);
 }

@@ -21,6 +21,13 @@ void append(std::string& out, const void* bytes, size_t length) {
   out.append(static_cast<const char*>(bytes), length);
 }
 
+ucp_request_param_t of_host_memory() {
+  ucp_request_param_t param;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  return param;
+}
+
 class UcxPair final : public NetworkPair {
  public:
   explicit UcxPair(const NetworkPairParams& params);
@@ -161,9 +168,7 @@ void UcxPair::wait(ucs_status_ptr_t request) {
 
 // A put needs no look at its own request: the flush behind it answers for all.
 void UcxPair::put(size_t length, uint64_t count, uint32_t window) {
-  ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  const ucp_request_param_t param = of_host_memory();
   const size_t step = stride(length, window);
   for (uint64_t begun = 0; begun < count; begun += window) {
     for (uint32_t i = 0; i < window; ++i) {
@@ -176,9 +181,7 @@ void UcxPair::put(size_t length, uint64_t count, uint32_t window) {
 }
 
 void UcxPair::get(size_t length, uint64_t count, uint32_t window) {
-  ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  const ucp_request_param_t param = of_host_memory();
   const size_t step = stride(length, window);
   ucs_status_ptr_t requests[kMostAtOnce];
   for (uint64_t begun = 0; begun < count; begun += window) {
@@ -198,9 +201,7 @@ void UcxPair::step() {
 }
 
 void UcxPair::send(unsigned id) {
-  ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  const ucp_request_param_t param = of_host_memory();
   const ucs_status_ptr_t sent =
       ucp_am_send_nbx(ep_, id, message_, sizeof message_, nullptr, 0, &param);
   if (UCS_PTR_IS_PTR(sent)) ucp_request_free(sent);
