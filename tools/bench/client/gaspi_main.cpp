@@ -6,7 +6,6 @@
 #include "../raw/notify.h"
 #include "gaspi_pair.h"
 #include "measure.h"
-#include "options/options.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -23,8 +22,8 @@ struct Shared {
 
 class Bench {
  public:
-  Bench(bool quick, std::vector<std::string> only)
-      : pair_(kSegment, sizeof(Shared), quick, std::move(only)),
+  explicit Bench(Wanted wanted)
+      : pair_(kSegment, sizeof(Shared), std::move(wanted)),
         shared_(static_cast<Shared*>(pair_.shared())) {}
 
   void measure() {
@@ -131,12 +130,10 @@ void Bench::collective(const char* name, Body&& body) {
 
 int main(int argc, char** argv) {
   using namespace causeway::bench;
-  bool quick = false;
-  std::vector<std::string> only;
+  Wanted wanted;
   causeway::Options app("A measuring program of `causeway bench`; start it through that");
-  app.option("--only", only, "Figures by name").commas();
-  app.flag("--quick", quick, "Few and short repetitions");
+  wanted.add_options(app);
   if (const auto status = app.parse(argc, argv)) return *status;
-  Bench(quick, std::move(only)).measure();
+  Bench(std::move(wanted)).measure();
   return 0;
 }

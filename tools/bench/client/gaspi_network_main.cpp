@@ -13,7 +13,6 @@
 #include "../raw/network_pair.h"
 #include "gaspi_pair.h"
 #include "measure.h"
-#include "options/options.h"
 
 namespace causeway::bench {
 namespace {
@@ -31,8 +30,7 @@ struct Shared {
 
 class Bench {
  public:
-  Bench(const std::string& name, const std::string& transport, bool quick,
-        std::vector<std::string> only);
+  Bench(const std::string& name, const std::string& transport, Wanted wanted);
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
   void measure();
@@ -57,9 +55,8 @@ class Bench {
   uint64_t series_ = 0, partings_ = 0;
 };
 
-Bench::Bench(const std::string& name, const std::string& transport, bool quick,
-             std::vector<std::string> only)
-    : pair_(2 * kHalf, sizeof(Shared), quick, std::move(only)),
+Bench::Bench(const std::string& name, const std::string& transport, Wanted wanted)
+    : pair_(2 * kHalf, sizeof(Shared), std::move(wanted)),
       name_(name),
       shared_(static_cast<Shared*>(pair_.shared())),
       memory_(pair_.segment()) {
@@ -167,17 +164,15 @@ void Bench::measure() {
 
 int main(int argc, char** argv) {
   using namespace causeway::bench;
-  bool quick = false;
+  Wanted wanted;
   std::string name, transport;
-  std::vector<std::string> only;
   causeway::Options app("A measuring program of `causeway bench --network`; start it through that");
   app.option("--name", name, "Network, as the table calls it");
   app.option("--transport", transport, "Of the raw loops, in the words of their library");
-  app.option("--only", only, "Figures by name").commas();
-  app.flag("--quick", quick, "Few and short repetitions");
+  wanted.add_options(app);
   if (const auto status = app.parse(argc, argv)) return *status;
   try {
-    Bench(name, transport, quick, std::move(only)).measure();
+    Bench(name, transport, std::move(wanted)).measure();
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}: {}\n", program_invocation_short_name, e.what());
     return 1;

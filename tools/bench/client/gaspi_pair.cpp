@@ -5,12 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
-#include "../figures.h"
 #include "measure.h"
 
 namespace causeway::bench {
@@ -30,9 +29,8 @@ void meet() {
   REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK));
 }
 
-GaspiPair::GaspiPair(size_t segment_bytes, size_t shared_bytes, bool quick,
-                     std::vector<std::string> only)
-    : quick_(quick), only_(std::move(only)) {
+GaspiPair::GaspiPair(size_t segment_bytes, size_t shared_bytes, Wanted wanted)
+    : wanted_(std::move(wanted)) {
   REQUIRE(gaspi_proc_init(GASPI_BLOCK));
   gaspi_rank_t rank = 0, ranks = 0;
   REQUIRE(gaspi_proc_rank(&rank));
@@ -56,10 +54,6 @@ void GaspiPair::leave() {
   REQUIRE(gaspi_proc_term(GASPI_BLOCK));
 }
 
-bool GaspiPair::wants(const std::string& name) const {
-  return only_.empty() || std::find(only_.begin(), only_.end(), name) != only_.end();
-}
-
 void GaspiPair::tell_facts() const {
   if (first_) print_facts(2, core_.cores, core_.pinned);
 }
@@ -67,9 +61,7 @@ void GaspiPair::tell_facts() const {
 void GaspiPair::report(const char* name, double ours, std::optional<double> raw,
                        const std::string& path, const std::string& note,
                        const Spread& spread) const {
-  if (!first_) return;
-  fmt::print("{}\n", to_record({name, ours, raw, path, note, spread}));
-  std::fflush(stdout);
+  if (first_) print_record({name, ours, raw, path, note, spread});
 }
 
 void* GaspiPair::share(size_t bytes) {

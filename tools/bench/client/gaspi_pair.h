@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "../spread.h"
 #include "start.h"
+#include "wanted.h"
 
 namespace causeway::bench {
 
@@ -25,7 +25,7 @@ class GaspiPair {
  public:
   // Starts GASPI, binds this rank to a core of its own where there are two, and makes segment 0 and
   // memory that both map without the library. Ends the process when there are not two ranks.
-  GaspiPair(size_t segment_bytes, size_t shared_bytes, bool quick, std::vector<std::string> only);
+  GaspiPair(size_t segment_bytes, size_t shared_bytes, Wanted wanted);
   GaspiPair(const GaspiPair&) = delete;
   GaspiPair& operator=(const GaspiPair&) = delete;
   // Both together.
@@ -34,11 +34,11 @@ class GaspiPair {
   bool is_first() const { return first_; }
   gaspi_rank_t other() const { return first_ ? 1 : 0; }
   unsigned cores() const { return core_.cores; }
-  bool quick() const { return quick_; }
+  bool quick() const { return wanted_.quick; }
   unsigned char* segment() const { return segment_; }
   void* shared() const { return shared_; }  // rank 0 made it: nameless, so nothing stays behind
 
-  bool wants(const std::string& name) const;
+  bool wants(const std::string& name) const { return wanted_.has(name); }
   void tell_facts() const;
   // By the first rank.
   void report(const char* name, double ours, std::optional<double> raw, const std::string& path,
@@ -54,8 +54,7 @@ class GaspiPair {
  private:
   void* share(size_t bytes);
 
-  bool quick_;
-  std::vector<std::string> only_;
+  Wanted wanted_;
   bool first_ = false;
   OwnCore core_;
   unsigned char* segment_ = nullptr;

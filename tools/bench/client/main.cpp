@@ -15,12 +15,10 @@ namespace {
 constexpr size_t kPairSegment = 16 << 20;
 constexpr size_t kSmallSegment = 1 << 20;
 
-struct Wish {
+struct Wish : Wanted {
   std::string launch = "pair";
   std::string count_what;
   uint64_t count = 100000;
-  std::vector<std::string> only;
-  bool quick = false;
   unsigned cores = 0;
   std::string operation = "barrier";
   std::vector<size_t> sizes;
@@ -32,14 +30,13 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   app.option("--launch", wish.launch, "Figures to measure")
       .one_of({"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune",
                "scale", "sweep"});
-  app.option("--only", wish.only, "Figures by name").commas();
+  wish.add_options(app);
   app.option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.option("--count", wish.count, "Its turns");
   app.option("--operation", wish.operation, "Collective that is tuned");
   app.option("--sizes", wish.sizes, "Its sizes in bytes, or those of a sweep").commas();
   app.option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
   app.option("--cores", wish.cores, "Use so many cores only; 0: all");
-  app.flag("--quick", wish.quick, "Few and short repetitions");
   return app.parse(argc, argv);
 }
 
@@ -66,7 +63,7 @@ int run_sweep(Job& job, const Wish& wish) {
 }
 
 int run(Job& job, const Wish& wish) {
-  Session session(job, wish.quick, wish.only);
+  Session session(job, wish);
   if (wish.launch == "startup") {
     measure_startup(session);
   } else if (wish.launch == "memory") {

@@ -17,17 +17,15 @@ namespace {
 
 constexpr size_t kMost = size_t{256} << 20;
 
-struct Wish {
-  bool probe = false, staged = false, quick = false;
-  std::vector<std::string> only;
+struct Wish : Wanted {
+  bool probe = false, staged = false;
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
   Options app("The measuring program of `causeway bench --memkinds`; start it through that");
   app.flag("--probe", wish.probe, "Print the device, or why there is none, and end");
   app.flag("--staged", wish.staged, "The figures of transfers through host buffers");
-  app.option("--only", wish.only, "Figures by name").commas();
-  app.flag("--quick", wish.quick, "Few repetitions");
+  wish.add_options(app);
   return app.parse(argc, argv);
 }
 
@@ -135,7 +133,7 @@ int run(Job& job, const Wish& wish) {
     return 1;
   }
   if (job.is_first()) print_facts(job.size(), job.cores(), job.pinned());
-  Session session(job, wish.quick, wish.only);
+  Session session(job, wish);
   Memkinds memkinds(session);
   if (!memkinds.open()) return 1;
   memkinds.measure(wish.staged);

@@ -18,11 +18,9 @@ namespace {
 
 constexpr size_t kHalf = kSweepHalf;  // reached by the other rank; the other half is local data
 
-struct Wish {
+struct Wish : Wanted {
   std::string name, transport;
-  std::vector<std::string> only;
   std::vector<size_t> sweep;
-  bool quick = false;
   bool sockets = false;
 };
 
@@ -30,9 +28,8 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   Options app("A measuring program of `causeway bench --network`; start it through that");
   app.option("--name", wish.name, "Network, as the table calls it");
   app.option("--transport", wish.transport, "Of the raw loops, in the words of their library");
-  app.option("--only", wish.only, "Figures by name").commas();
+  wish.add_options(app);
   app.option("--sweep", wish.sweep, "Sizes; --only names operations then").commas();
-  app.flag("--quick", wish.quick, "Few and short repetitions");
   app.flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
   return app.parse(argc, argv);
 }
@@ -227,7 +224,7 @@ void measure_all(Job& job, const Wish& wish) {
     PairLoops loops(*pair);
     return measure_sweep(job, wish.quick, {wish.only, wish.sweep, wish.name}, loops);
   }
-  Session session(job, wish.quick, wish.only);
+  Session session(job, wish);
   Network(session, wish, *pair, sockets.get()).measure();
   job.sync();
 }

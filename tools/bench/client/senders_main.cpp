@@ -19,12 +19,11 @@
 #include <thread>
 #include <vector>
 
-#include "../figures.h"
 #include "../raw/loopback.h"
 #include "measure.h"
-#include "options/options.h"
 #include "require.h"
 #include "start.h"
+#include "wanted.h"
 
 namespace causeway::bench {
 namespace {
@@ -267,9 +266,8 @@ class Sockets {
   std::array<Ends, 2> ends_{};
 };
 
-void measure_all(const Job& job, bool quick, bool beside_sockets,
-                 const std::vector<std::string>& only) {
-  const unsigned repetitions = quick ? 9 : 81;
+void measure_all(const Job& job, bool beside_sockets, const Wanted& wanted) {
+  const unsigned repetitions = wanted.quick ? 9 : 81;
   const auto nothing = [] {};
   Senders senders;
   std::optional<double> raw;
@@ -295,9 +293,9 @@ void measure_all(const Job& job, bool quick, bool beside_sockets,
   const auto wait = [] { gex_NBI_Wait(GEX_EC_ALL, 0); };
   const auto measure = [&](const char* figure, Ratio& ratio, const auto& each, const auto& after,
                            std::optional<double> beside) {
-    if (!only.empty() && std::count(only.begin(), only.end(), figure) == 0) return;
+    if (!wanted.has(figure)) return;
     const Gain ours = gain(job, senders, repetitions, ratio, each, after);
-    fmt::print("{}\n", to_record({figure, ours.times, beside, "", "", ours.spread}));
+    print_record({figure, ours.times, beside, "", "", ours.spread});
   };
   measure("net.threads2.am", gain_of, requests, nothing, raw);
   measure("net.threads2.put8", gain_of, puts, wait, raw);
@@ -311,11 +309,10 @@ void measure_all(const Job& job, bool quick, bool beside_sockets,
 int main(int argc, char** argv) {
   using namespace causeway::bench;
   causeway::Options app("A measuring program of `causeway bench`; start it through that command");
-  bool quick = false, sockets = false;
-  app.flag("--quick", quick, "Few repetitions");
+  bool sockets = false;
+  Wanted wanted;
+  wanted.add_options(app);
   app.flag("--sockets", sockets, "Beside bare sockets");
-  std::vector<std::string> only;
-  app.option("--only", only, "Figures by name").commas();
   if (const auto status = app.parse(argc, argv)) return *status;
   const Job job = start(&argc, &argv);
   gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
@@ -323,7 +320,7 @@ int main(int argc, char** argv) {
     receive();
   } else {
     try {
-      measure_all(job, quick, sockets, only);
+      measure_all(job, sockets, wanted);
     } catch (const std::exception& error) {
       refuse(error.what());
     }

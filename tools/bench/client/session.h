@@ -4,36 +4,34 @@
 #include <sched.h>
 
 #include <atomic>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
-#include "../figures.h"
 #include "job.h"
 #include "measure.h"
+#include "wanted.h"
 
 namespace causeway::bench {
 
 class Session {
  public:
-  Session(Job& job, bool quick, std::vector<std::string> only)
-      : job_(job), quick_(quick), only_(std::move(only)) {}
+  Session(Job& job, Wanted wanted) : job_(job), wanted_(std::move(wanted)) {}
 
   Job& job() { return job_; }
-  bool quick() const { return quick_; }
-  unsigned repetitions() const { return quick_ ? 5 : 101; }
+  bool quick() const { return wanted_.quick; }
+  unsigned repetitions() const { return quick() ? 5 : 101; }
   // How long one repetition of a loop should last: long against the clock's own cost, short
   // against the scheduler's slices and changes of clock rate.
-  double aim_ns() const { return quick_ ? 20e3 : 300e3; }
+  double aim_ns() const { return quick() ? 20e3 : 300e3; }
 
-  bool wants(std::string_view name) const;
+  bool wants(std::string_view name) const { return wanted_.has(name); }
   // Prints the record; on rank 0 only.
-  void report(const Measured& measured);
+  void report(const Measured& measured) {
+    if (job_.is_first() && wants(measured.name)) print_record(measured);
+  }
 
  private:
   Job& job_;
-  bool quick_;
-  std::vector<std::string> only_;
+  Wanted wanted_;
 };
 
 // Nanoseconds of one of `count` operations of the first rank. The second one is told of their end

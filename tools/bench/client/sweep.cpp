@@ -16,7 +16,7 @@ constexpr uint32_t kWindow = 64;  // or what fits the segment
 class Sweep {
  public:
   Sweep(Job& job, bool quick, const SweepWish& wish, RawLoops& raw)
-      : job_(job), session_(job, quick, {}), wish_(wish), raw_(raw) {
+      : job_(job), session_(job, {quick, {}}), wish_(wish), raw_(raw) {
     local_ = job.owner_address(job.rank()) + kSweepHalf;
     counters.block = local_;
     counters.back = job.owner_address(job.peer());
