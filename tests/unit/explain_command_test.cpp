@@ -19,6 +19,7 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 struct Outcome {
   int status;
@@ -107,6 +108,15 @@ TEST(Command, UsageErrorsSayWhoSpeaks) {
     EXPECT_EQ(o.status, 2) << arguments << ": " << o.text;
     EXPECT_THAT(o.text, HasSubstr(said)) << arguments;
   }
+}
+
+// Would catch: a mistake in a plugin's option that each rank finds and says.
+TEST(Run, SaysOnceWhatIsWrongWithAnOption) {
+  const Outcome o = run("run", "-n 4 --set conduits.shm.options.ring=1 -- true");
+  EXPECT_NE(o.status, 0);
+  EXPECT_THAT(o.text, StartsWith("causeway run: --set: conduits.shm.options.ring=1: conduit 'shm' "
+                                 "has no option 'ring'; did you mean 'ring_bytes'?"));
+  EXPECT_EQ(std::ranges::count(o.text, '\n'), 1) << o.text;
 }
 
 // Without the default's network, which may be installed or not.

@@ -9,12 +9,15 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/own_path.h"
 #include "config/config.h"
 #include "config/set_text.h"
 #include "launch/cipher.h"
 #include "launch/find_program.h"
 #include "launch/host_file.h"
 #include "launch/panes.h"
+#include "loader/check_options.h"
+#include "loader/search.h"
 #include "spawn/job_words.h"
 
 namespace causeway::command {
@@ -36,6 +39,22 @@ std::string absolute(const std::string& path) {
   const std::filesystem::path here = std::filesystem::current_path(failed);
   if (failed) throw Error(CWY_ERR_INVALID, "the current directory is gone");
   return path.empty() ? here.string() : (here / path).string();
+}
+
+// Plugins that are not here, or cannot be read, are for the ranks to judge.
+void check_plugin_options(const Config& config) {
+  std::vector<std::string> directories = config.plugin_path;
+  directories.push_back(own_plugin_directory());
+  Problems problems;
+  for (const ConduitSpec& spec : config.conduits) {
+    const auto files = files_named(directories, PluginKind::conduit, spec.plugin);
+    if (spec.options.empty() || files.empty() || !config.uses_conduit(spec.name)) continue;
+    try {
+      check_options(read_manifest(files.front()), spec.options, spec.option_origins, problems);
+    } catch (const Error&) {
+    }
+  }
+  if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
 }
 
 // The ranks' configuration is checked here, so that a mistake is reported once and before anything
@@ -61,7 +80,9 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
     for (const std::string& entry : program.environment)
       sources.variables.push_back(entry.substr(0, entry.find('=')));
   for (const auto& [name, value] : launch.environment) sources.variables.push_back(name);
-  const Timeouts timeouts = load_config(sources).timeouts;
+  const Config config = load_config(sources);
+  check_plugin_options(config);
+  const Timeouts& timeouts = config.timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
   // The last of ranks that die together has its backtraces, too.
