@@ -61,8 +61,10 @@ foreach(which trace chaos)
   install(DIRECTORY plugins/conduit/${which} DESTINATION ${data_dir}/interposition COMPONENT devel
     PATTERN "build*" EXCLUDE)
 endforeach()
-install(FILES plugins/conduit/common/wrapping.h DESTINATION ${data_dir}/interposition/common
-  COMPONENT devel)
+foreach(which module_table plugin_services wrapping)
+  install(FILES plugins/conduit/common/${which}.h DESTINATION ${data_dir}/interposition/common
+    COMPONENT devel)
+endforeach()
 install(FILES plugins/common/guard.h plugins/common/plugin_error.h DESTINATION ${data_dir}/common
   COMPONENT devel)
 install(FILES LICENSE DESTINATION ${doc_dir} COMPONENT doc)
