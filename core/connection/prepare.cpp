@@ -47,9 +47,9 @@ bool is_there(const std::string& reason) {
                           : std::getenv(reason.c_str()) != nullptr;
 }
 
-// Why a plugin that only the built-in configuration names is not loaded; "": it is. Without that
-// network an installation is whole, and so is a host (`here`). Loading takes a rank long:
-// libfabric's libraries for Omni-Path measure the clock for 0.2 s.
+// Why a conduit of the built-in configuration, of which no file and no --set says anything, is left
+// out; "": it is not. An installation without its plugin is whole. So is a host without its
+// hardware, which is asked for if `here`: to load libfabric's libraries for Omni-Path takes 0.2 s.
 std::string why_left_out(const ConduitSpec& spec, const Config& config, const Loader& loader,
                          bool here) {
   if (spec.where.source != kBuiltInSource) return {};
@@ -57,8 +57,7 @@ std::string why_left_out(const ConduitSpec& spec, const Config& config, const Lo
   if (files.empty())
     return fmt::format("plugin '{}' is not installed in {}", spec.plugin,
                        fmt::join(loader.search_path(), ", "));
-  if (!here || !is_of_default(spec, config) || !spec.options.empty() || !spec.device.empty())
-    return {};
+  if (!here || !is_of_default(spec, config)) return {};
   try {
     const std::vector<std::string> reasons = read_manifest(files.front()).wanted_by;
     if (reasons.empty() || std::ranges::any_of(reasons, is_there)) return {};
