@@ -101,7 +101,7 @@ Range sibling(const Range& parent, const Range& half) {
   return half.from == parent.from ? Range{half.to, parent.to} : Range{parent.from, half.from};
 }
 
-// One step back through dimension k, behind `last`: this side's half goes to the peer, or the
+// The step back through dimension k, behind `last`: this side's half goes to the peer, or the
 // peer's comes, or both.
 int32_t join_halves(const Run& run, const Cube& cube, uint32_t k, uint8_t* at, const Range* ranges,
                     bool gives, bool takes, int32_t last) {

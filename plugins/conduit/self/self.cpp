@@ -88,7 +88,7 @@ void count(cwyc_ep* ep, Counter counter, size_t amount) {
     ep->counters.add_alone(counter, amount);
 }
 
-// One operation, and its bytes.
+// An operation, and its bytes.
 void count_with_bytes(cwyc_ep* ep, Counter counter, size_t length) {
   count(ep, counter, 1);
   count(ep, bytes, length);

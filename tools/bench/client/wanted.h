@@ -1,4 +1,4 @@
-// What a measuring program is asked for, and how it tells what it has found.
+// The figures that a measuring program is asked for, and the way it tells of each.
 #pragma once
 
 #include <fmt/format.h>
