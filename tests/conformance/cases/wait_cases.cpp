@@ -154,10 +154,11 @@ void arm_sees_what_is_pending() {
   }
 }
 
-// Answers each of so many messages, and sends one more after a while.
+// Says that it listens, answers each of so many messages, and sends one more after a while.
 Nothing answer_and_pause(Side& side, const uint32_t& count) {
   uint32_t arrived = 0;
   side.ep->on_request = [&](const Message&) { ++arrived; };
+  side.conn->send(count, nullptr, 0);
   for (uint32_t answered = 0; answered < count; ++answered) {
     side.ep->until([&] { return arrived > answered; }, "a message to answer");
     side.conn->send(answered, nullptr, 0);
@@ -190,6 +191,9 @@ void a_sleeper_is_woken_beside_a_poller() {
   });
   while (!armed.load()) s.ep().step();
   s.start(answer_and_pause, kTrips);
+  // A message before that would be nobody's.
+  s.ep().until([&] { return arrived == 1; }, "word that the other side listens");
+  arrived = 0;
   for (uint32_t trip = 0; trip < kTrips; ++trip) {
     s.conn().send(trip, nullptr, 0);
     s.ep().until([&] { return arrived > trip; }, "an answer");
