@@ -6,14 +6,6 @@
 namespace causeway::verbs {
 namespace {
 
-ibv_send_wr send_of(ibv_sge* pieces, int count) {
-  ibv_send_wr request{};
-  request.sg_list = pieces;
-  request.num_sge = count;
-  request.opcode = IBV_WR_SEND;
-  return request;
-}
-
 // Every so often an unsignaled work request must be signaled all the same, so that the queue's
 // room is seen to come back; and all must be where unsignaled ones have used up their share of the
 // completion queue, which links hold that have nothing more to send. False: no ticket now.
@@ -83,7 +75,7 @@ cwy_status Network::send_at_once(Link& link, const char* frame, size_t length) {
   Ticket* ticket = nullptr;
   if (!signal_if_due(link, ticket)) return CWY_RETRY;
   ibv_sge piece = piece_of(frame, length, 0);
-  ibv_send_wr request = send_of(&piece, 1);
+  ibv_send_wr request = request_of(IBV_WR_SEND, &piece, 1);
   request.send_flags = IBV_SEND_INLINE;
   return post(link, &request, &request, 1, ticket);
 }
@@ -91,7 +83,7 @@ cwy_status Network::send_at_once(Link& link, const char* frame, size_t length) {
 cwy_status Network::send(Link& link, Ticket* ticket, const char* data, size_t length,
                          uint32_t lkey) {
   ibv_sge piece = piece_of(data, length, lkey);
-  ibv_send_wr request = send_of(&piece, 1);
+  ibv_send_wr request = request_of(IBV_WR_SEND, &piece, 1);
   return post(link, &request, &request, 1, ticket);
 }
 
@@ -99,7 +91,7 @@ cwy_status Network::send_pieces(Link& link, Ticket* ticket, size_t head, size_t,
                                 const Local& payload, size_t length) {
   ibv_sge pieces[] = {piece_of(ticket->bounce->data, head, ticket->bounce->key),
                       piece_of(payload.data, length, payload.key)};
-  ibv_send_wr request = send_of(pieces, 2);
+  ibv_send_wr request = request_of(IBV_WR_SEND, pieces, 2);
   return post(link, &request, &request, 1, ticket);
 }
 
@@ -133,13 +125,10 @@ cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* pay
   ticket->report = copied ? 0 : CWYC_DONE_LOCAL;
   ibv_sge data = piece_of(local.data, length, local.key);
   ibv_sge head = piece_of(place, f.total, bounce->key);
-  ibv_send_wr send = send_of(&head, 1);
+  ibv_send_wr send = request_of(IBV_WR_SEND, &head, 1);
   if (f.total <= ep->domain->inline_max) send.send_flags = IBV_SEND_INLINE;
-  ibv_send_wr write{};
+  ibv_send_wr write = request_of(IBV_WR_RDMA_WRITE, &data, 1);
   write.next = &send;
-  write.sg_list = &data;
-  write.num_sge = 1;
-  write.opcode = IBV_WR_RDMA_WRITE;
   write.wr.rdma.remote_addr = f.raddr;
   write.wr.rdma.rkey = rkey.rkey;
   const cwy_status status = post(link, &write, &send, 2, ticket);
@@ -167,7 +156,7 @@ bool Network::send_reserved(Link& link, Ticket* ticket, size_t length) {
     return false;
   }
   ibv_sge piece = piece_of(ticket->bounce->data, length, ticket->bounce->key);
-  ibv_send_wr request = send_of(&piece, 1);
+  ibv_send_wr request = request_of(IBV_WR_SEND, &piece, 1);
   if (length <= link.ep->domain->inline_max) request.send_flags = IBV_SEND_INLINE;
   return post(link, &request, &request, 1, ticket) == CWY_OK;
 }

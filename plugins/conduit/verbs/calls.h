@@ -69,6 +69,13 @@ cwy_status post(Link& link, ibv_send_wr* first, ibv_send_wr* last, uint32_t coun
 inline ibv_sge piece_of(const void* data, size_t length, uint32_t lkey) {
   return {reinterpret_cast<uint64_t>(data), static_cast<uint32_t>(length), lkey};
 }
+inline ibv_send_wr request_of(ibv_wr_opcode opcode, ibv_sge* pieces, int count) {
+  ibv_send_wr request{};
+  request.sg_list = pieces;
+  request.num_sge = count;
+  request.opcode = opcode;
+  return request;
+}
 inline cwy_status why_not(const Link& link) {
   return link.ep->domain->failed ? CWY_ERR_DEVICE_FAILED : CWY_ERR_PEER_FAILED;
 }

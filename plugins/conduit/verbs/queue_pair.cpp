@@ -202,11 +202,8 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
   if (ticket->ah != nullptr) {
     std::memcpy(bounce->data, &hello, sizeof hello);
     ibv_sge piece = piece_of(bounce->data, sizeof hello, bounce->key);
-    ibv_send_wr request{};
+    ibv_send_wr request = request_of(IBV_WR_SEND, &piece, 1);
     request.wr_id = name_of(ticket);
-    request.sg_list = &piece;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
     // The thread that answers hellos sleeps through everything else.
     request.send_flags =
         hello.who.step == step_hello ? IBV_SEND_SIGNALED | IBV_SEND_SOLICITED : IBV_SEND_SIGNALED;

@@ -18,10 +18,7 @@ struct Target {
 cwy_status transfer(Link& link, const Local& local, size_t length, const Target& target,
                     Ticket* ticket) {
   ibv_sge piece = piece_of(local.data, length, local.key);
-  ibv_send_wr request{};
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  request.opcode = target.opcode;
+  ibv_send_wr request = request_of(target.opcode, &piece, 1);
   request.send_flags = target.flags;
   request.wr.rdma.remote_addr = target.address;
   request.wr.rdma.rkey = target.rkey;
@@ -98,9 +95,7 @@ cwy_status Network::read(Link& link, Ticket* ticket, const Local& local, size_t 
 cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, uint32_t,
                                 const cwyc_atomic& a, const cwyc_rkey& rkey) {
   ibv_sge result = piece_of(&ticket->result, 8, ticket->key);
-  ibv_send_wr request{};
-  request.sg_list = &result;
-  request.num_sge = 1;
+  ibv_send_wr request = request_of(IBV_WR_ATOMIC_FETCH_AND_ADD, &result, 1);
   request.wr.atomic.remote_addr = a.raddr;
   request.wr.atomic.rkey = rkey.rkey;
   if (operation == op_cas || operation == op_fcas) {
@@ -108,7 +103,6 @@ cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, 
     request.wr.atomic.compare_add = a.operand1;
     request.wr.atomic.swap = a.operand2;
   } else {
-    request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
     request.wr.atomic.compare_add = addend(operation, a.operand1);
   }
   return post(link, &request, &request, 1, ticket);
