@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/regular_file.h"
+#include "spawn/limits.h"
 
 namespace causeway {
 namespace {
@@ -94,7 +96,8 @@ namespace {
 // Equal for processes of one host. GASNET_HOST_DETECT names another sign than the running kernel's
 // number: containers on one kernel may want to count as hosts, and hosts as one. `launchers_host`:
 // what the launcher tells hosts apart by. It separates what the system would take for one host
-// (network namespaces); it does not join what the system keeps apart.
+// (network namespaces); it does not join what the system keeps apart. Without a number of the
+// kernel's, as in some sandboxes, the name stands for it.
 uint64_t own_host_id(const std::string& hostname, const std::string& launchers_host) {
   const char* wish = std::getenv("GASNET_HOST_DETECT");
   const std::string way = wish != nullptr ? wish : "";
@@ -104,7 +107,10 @@ uint64_t own_host_id(const std::string& hostname, const std::string& launchers_h
     throw Error(CWY_ERR_INVALID,
                 "GASNET_HOST_DETECT='{}' is not one of hostname, gethostid, conduit", way);
   }
-  return hash_text(first_line_of("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
+  const std::string kernel = first_line_of("/proc/sys/kernel/random/boot_id");
+  if (kernel.empty() && errno == EMFILE)
+    throw Error(CWY_ERR_NOMEM, "which host this is: {}; raise it", shortage(EMFILE));
+  return hash_text((kernel.empty() ? hostname : kernel) + launchers_host, 1);
 }
 
 }  // namespace
