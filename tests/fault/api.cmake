@@ -117,3 +117,12 @@ if(TARGET conduit_ofi)
       ${CMAKE_SOURCE_DIR}/configs/sites/ofi-tcp.yaml)
   set_tests_properties(fault.api.exit.signal_in_send PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endif()
+
+foreach(site ofi-tcp ucx-shm ucx-tcp)
+  string(REGEX REPLACE "-.*" "" conduit ${site})
+  if(TARGET conduit_${conduit})
+    add_test(NAME fault.api.start.open_files.${site} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/open_files.sh
+      $<TARGET_FILE:causeway> $<TARGET_FILE:api_victim_seq> ${CMAKE_SOURCE_DIR}/configs/sites/${site}.yaml)
+    set_tests_properties(fault.api.start.open_files.${site} PROPERTIES LABELS fault TIMEOUT ${fault_limit})
+  endif()
+endforeach()

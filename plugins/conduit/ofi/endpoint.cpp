@@ -7,12 +7,14 @@
 #include <cstring>
 
 #include "../../common/plugin_error.h"
+#include "../common/open_files.h"
 #include "calls.h"
 
 namespace causeway::ofi {
 namespace {
 
 constexpr uint64_t most_in_flight = 4096, largest_queue = 64 << 10;
+constexpr int files_of_endpoint = 8;     // tcp takes seven
 constexpr size_t largest_inject = 4096;  // a frame is put together on the stack
 
 // Frames of a lane that the provider's queue has buffers for, whoever of the peers sends. A queue
@@ -252,6 +254,9 @@ cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
   if (error == 0) error = path.msg ? open_passive(ep) : open_datagram(ep);
   if (error == 0) error = fill_address(ep);
   if (error == 0) return CWY_OK;
+  if (const std::string files = complaint_of_open_files(files_of_endpoint); !files.empty())
+    return report(err, CWY_ERR_NOMEM, "provider %s on %s cannot open an endpoint: %s",
+                  path.provider.c_str(), path.device.c_str(), files.c_str());
   return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s%s",
                 path.provider.c_str(), path.device.c_str(), fi_strerror(-error),
                 complaint_of_shared_memory(path.provider).c_str());

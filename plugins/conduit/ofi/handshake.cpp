@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../../common/plugin_error.h"
+#include "../common/open_files.h"
 #include "../common/signals_blocked.h"
 #include "calls.h"
 
@@ -164,9 +165,12 @@ cwy_status Network::begin_connect(Link& link, const Address& to, cwy_err* err) {
   std::memcpy(info->dest_addr, to.bytes, to.length);
   info->dest_addrlen = to.length;
   const cwy_status status = open_connected(link, info.get());
-  if (status != CWY_OK)
-    return report(err, status, "provider %s cannot make an endpoint: the limit of open files?",
-                  ep->domain->path.provider.c_str());
+  if (status != CWY_OK) {
+    const std::string files = complaint_of_open_files();
+    return report(err, files.empty() ? status : CWY_ERR_NOMEM,
+                  "provider %s cannot make an endpoint: %s", ep->domain->path.provider.c_str(),
+                  files.empty() ? "it does not say why" : files.c_str());
+  }
   provide_buffers(link);
   const Introduction hello = hello_of(link);
   const int error = fi_connect(link.endpoint, to.bytes, &hello, sizeof hello);

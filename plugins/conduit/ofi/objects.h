@@ -178,8 +178,9 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::ofi::Network> {
   static constexpr uint32_t batch_size = 32;
   fi_cq_data_entry batch[batch_size] = {};
   uint32_t batch_head = 0, batch_tail = 0;
-  uint64_t emptied = 0;    // how often the queue was read to its end
-  uint64_t passes = 0;     // of progress
-  uint64_t chores_at = 0;  // the pass that looks at what else may be due; see chores_due()
-  uint64_t events_at = 0;  // the pass that reads the event queue
+  uint64_t emptied = 0;         // how often the queue was read to its end
+  uint64_t passes = 0;          // of progress
+  uint64_t chores_at = 0;       // the pass that looks at what else may be due; see chores_due()
+  uint64_t events_at = 0;       // the pass that reads the event queue
+  uint64_t next_file_look = 0;  // when is seen whether files can be opened
 };

@@ -1,4 +1,5 @@
 // Moving things forward, and sleeping until there is something to move.
+#include "../common/open_files.h"
 #include "calls.h"
 
 namespace causeway::ofi {
@@ -108,6 +109,20 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, uint32_t budget, uint32_t 
   return events;
 }
 
+// A provider that cannot accept a connection for want of a descriptor tries again for ever and
+// tells nobody, while the peer waits. So that is said here, once.
+void look_at_open_files(cwyc_ep* ep) {
+  constexpr uint64_t interval_ns = 1'000'000'000;
+  const uint64_t now = services->now();
+  if (now < ep->next_file_look) return;
+  const std::string complaint = complaint_of_open_files();
+  ep->next_file_look = complaint.empty() ? now + interval_ns : UINT64_MAX;
+  if (complaint.empty()) return;
+  log(CWY_LOG_WARN,
+      "%s; ranks that have not been in contact with this one may wait until it closes some",
+      complaint.c_str());
+}
+
 // What is not looked at in every pass: connection events, links, reads and buffers that wait.
 __attribute__((noinline)) uint32_t do_chores(cwyc_ep* ep) {
   uint32_t events = 0;
@@ -119,6 +134,7 @@ __attribute__((noinline)) uint32_t do_chores(cwyc_ep* ep) {
   if (!ep->todo.empty()) events += push_todo(ep);
   if (!ep->reads_due.empty()) events += push_reads(ep);
   if (ep->posted < ep->wanted) post_wanted(ep);
+  look_at_open_files(ep);
   // A queue that is full of receive buffers is no reason: each that comes back is posted again.
   const bool again = ep->connecting != 0 || !ep->todo.empty() || !ep->reads_due.empty() ||
                      (ep->posted == 0 && ep->wanted != 0);

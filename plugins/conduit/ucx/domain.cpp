@@ -20,6 +20,7 @@
 
 #include "../common/adapter_facts.h"
 #include "../common/main_interface.h"
+#include "../common/open_files.h"
 #include "guard.h"
 #include "services.h"
 
@@ -31,6 +32,9 @@ namespace causeway::ucx {
 namespace {
 
 std::mutex g_environment;
+
+// A context and a worker take so many. Where a context lacks some, UCX 1.13 aborts.
+constexpr int files_of_start = 12;
 
 // A device that UCX's transports find on this host.
 struct Device {
@@ -393,6 +397,9 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
       status = narrow_ethernet(raw, domain->options, err);
     if (status == CWY_OK) status = modify_all(raw, domain->options, domain->transports, err);
     if (status != CWY_OK) return status;
+    if (const std::string files = complaint_of_open_files(files_of_start); !files.empty())
+      return report(err, CWY_ERR_NOMEM, "UCX opens %d files, and may abort where it cannot: %s",
+                    files_of_start, files.c_str());
     const ucs_status_t made = create_context(*domain, raw);
     if (made != UCS_OK)
       return report(err, CWY_ERR_DEVICE_FAILED, "UCX finds no usable transport: %s",

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "../common/open_files.h"
 #include "endpoint.h"
 #include "guard.h"
 #include "services.h"
@@ -123,6 +124,11 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
           "memory when it dies; set tls to transports of the network only",
           peer->peer.rank, peer->pid, std::strerror(errno));
   }
+  // UCX 1.13 aborts where it opens a second interface of a link and cannot.
+  constexpr int files_of_link = 4;
+  if (const std::string files = complaint_of_open_files(files_of_link); !files.empty())
+    return report(err, CWY_ERR_NOMEM, "UCX opens up to %d files for rank %u: %s", files_of_link,
+                  peer->peer.rank, files.c_str());
   link.introducing = bool(link.process) && link.notices_failure && ep->domain->over_tcp;
   ep->introducing += link.introducing ? 1 : 0;
   forget_complaint();
