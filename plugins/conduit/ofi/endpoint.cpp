@@ -14,7 +14,6 @@ namespace causeway::ofi {
 namespace {
 
 constexpr uint64_t most_in_flight = 4096, largest_queue = 64 << 10;
-constexpr int files_of_endpoint = 8;     // tcp takes seven
 constexpr size_t largest_inject = 4096;  // a frame is put together on the stack
 
 // Frames of a lane that the provider's queue has buffers for, whoever of the peers sends. A queue
@@ -254,7 +253,8 @@ cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
   if (error == 0) error = path.msg ? open_passive(ep) : open_datagram(ep);
   if (error == 0) error = fill_address(ep);
   if (error == 0) return CWY_OK;
-  if (const std::string files = complaint_of_open_files(files_of_endpoint); !files.empty())
+  // Over tcp an endpoint takes seven.
+  if (const std::string files = complaint_of_open_files(8); !files.empty())
     return report(err, CWY_ERR_NOMEM, "provider %s on %s cannot open an endpoint: %s",
                   path.provider.c_str(), path.device.c_str(), files.c_str());
   return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s%s",

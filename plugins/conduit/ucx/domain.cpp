@@ -33,9 +33,6 @@ namespace {
 
 std::mutex g_environment;
 
-// A context and a worker take so many. Where a context lacks some, UCX 1.13 aborts.
-constexpr int files_of_start = 12;
-
 // A device that UCX's transports find on this host.
 struct Device {
   std::string transports;  // "tcp", "rc_verbs, ud_verbs"
@@ -397,15 +394,17 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
       status = narrow_ethernet(raw, domain->options, err);
     if (status == CWY_OK) status = modify_all(raw, domain->options, domain->transports, err);
     if (status != CWY_OK) return status;
-    if (const std::string files = complaint_of_open_files(files_of_start); !files.empty())
-      return report(err, CWY_ERR_NOMEM, "UCX opens %d files, and may abort where it cannot: %s",
-                    files_of_start, files.c_str());
+    // For a context and a worker. Where a context lacks some, UCX 1.13 aborts.
+    if (const std::string files = complaint_of_open_files(12); !files.empty())
+      return report(err, CWY_ERR_NOMEM, "UCX opens twelve files, and may abort where it cannot: %s",
+                    files.c_str());
     const ucs_status_t made = create_context(*domain, raw);
     if (made != UCS_OK)
       return report(err, CWY_ERR_DEVICE_FAILED, "UCX finds no usable transport: %s",
                     explain(made).c_str());
     const std::string tls = value_of(raw, "TLS");
     domain->shared_memory = admits_shared_memory(tls);
+    if (status = demand_file_size(*domain, shared_bytes, err); status != CWY_OK) return status;
     domain->only_shared_memory = only_shared_memory(tls);
     domain->over_tcp = !domain->only_shared_memory && network_is_tcp(tls);
     if (domain->over_tcp && is_widened(domain->options)) domain->segment_room = kSegmentRoom;

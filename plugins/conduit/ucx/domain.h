@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "options.h"
+#include "shared_object.h"
 
 namespace causeway::ucx {
 
@@ -68,4 +69,5 @@ struct cwyc_mem {
   uint64_t base = 0;
   uint64_t length = 0;
   ucs_memory_type_t type = UCS_MEMORY_TYPE_HOST;
+  causeway::ucx::SharedObject object;
 };

@@ -1,6 +1,8 @@
 // Opening and closing a worker; what it can do; its counters.
 #include "endpoint.h"
 
+#include <sys/resource.h>
+
 #include <cctype>
 #include <cstring>
 
@@ -86,8 +88,17 @@ cwy_status take_address(cwyc_ep* ep, cwy_err* err) {
 }  // namespace
 
 std::string lack_of_room(const cwyc_domain& domain) {
-  constexpr uint64_t queue_bytes = 5 << 20;  // and the first buffers, of each rank
-  return domain.shared_memory ? complaint_of_dev_shm("UCX", queue_bytes) : "";
+  return domain.shared_memory ? complaint_of_dev_shm("UCX", shared_bytes) : "";
+}
+
+cwy_status demand_file_size(const cwyc_domain& domain, uint64_t bytes, cwy_err* err) {
+  rlimit limit{};
+  if (!domain.shared_memory || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes)
+    return CWY_OK;
+  return report(err, CWY_ERR_NOMEM,
+                "the file size limit (ulimit -f) is %zu bytes, and shared memory of UCX's would "
+                "be a file of %zu; raise it, or set tls to transports of the network only",
+                size_t{limit.rlim_cur}, size_t{bytes});
 }
 
 cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,

@@ -217,6 +217,7 @@ struct cwyc_rkey : causeway::HandedBack::Link {
   bool mapped = false;
   uint64_t delta = 0;
   std::string packed;
+  causeway::ucx::SharedObject object;
 };
 
 namespace causeway::ucx {
@@ -258,9 +259,9 @@ void watch_no_more(Link& link);
 void process_is_gone(Link& link);  // says so to the core
 // Now and then. True: some have ended.
 bool check_processes(cwyc_ep* ep);
-// UCX's keys to shared memory lead through descriptors of the owner, and UCX 1.13 crashes (in
-// uct_posix_rkey_release) where it unpacks one whose owner has none any more.
-bool has_let_go(const Link& link);
+// UCX's keys to shared memory lead through a descriptor of the owner, and UCX 1.13 crashes (in
+// uct_posix_rkey_release) where it unpacks one whose owner has it no more.
+bool has_let_go(const Link& link, const cwyc_rkey& rkey);
 
 // ---- complete.cpp: what happens when UCX has done with something
 // The callback of every posted operation; user_data is its slot.
@@ -282,8 +283,12 @@ inline Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
   }
   return ep->slots.take();
 }
+// What a rank needs of shared memory: its queue, and the first buffers.
+inline constexpr uint64_t shared_bytes = 5 << 20;
 // Why UCX may fail over shared memory where it does not say so; "": not for want of room.
 std::string lack_of_room(const cwyc_domain& domain);
+// UCX's shared memory is files, and one beyond the limit on their size ends the process by SIGXFSZ.
+cwy_status demand_file_size(const cwyc_domain& domain, uint64_t bytes, cwy_err* err);
 
 // After UCX's answer: an error (slot given back), CWY_OK (complete; slot is the caller's still) or
 // CWY_INPROGRESS (slot is among the link's pending).

@@ -125,10 +125,9 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
           peer->peer.rank, peer->pid, std::strerror(errno));
   }
   // UCX 1.13 aborts where it opens a second interface of a link and cannot.
-  constexpr int files_of_link = 4;
-  if (const std::string files = complaint_of_open_files(files_of_link); !files.empty())
-    return report(err, CWY_ERR_NOMEM, "UCX opens up to %d files for rank %u: %s", files_of_link,
-                  peer->peer.rank, files.c_str());
+  if (const std::string files = complaint_of_open_files(4); !files.empty())
+    return report(err, CWY_ERR_NOMEM, "UCX opens up to four files for rank %u: %s", peer->peer.rank,
+                  files.c_str());
   link.introducing = bool(link.process) && link.notices_failure && ep->domain->over_tcp;
   ep->introducing += link.introducing ? 1 : 0;
   forget_complaint();
@@ -361,6 +360,7 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
     rkey->length = header.length;
     rkey->host_memory = header.host_memory != 0;
     rkey->packed.assign(key, header.ucx_length);
+    rkey->object = header.object;
     *out = rkey.release();
     return CWY_OK;
   });

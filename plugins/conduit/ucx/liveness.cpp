@@ -1,8 +1,5 @@
 // Peers of this host whose transport notices a death late or never: their processes are watched.
 #include <cstdio>
-#include <filesystem>
-#include <string>
-#include <system_error>
 
 #include "endpoint.h"
 #include "services.h"
@@ -40,12 +37,10 @@ void process_is_gone(Link& link) {
   link_failed(link, why);
 }
 
-// The kernel takes the descriptors from a process that ends a moment before its pidfd tells.
-bool has_let_go(const Link& link) {
-  if (link.notices_failure || !link.process) return false;
-  std::error_code failed;
-  const bool none = std::filesystem::is_empty("/proc/" + std::to_string(link.pid) + "/fd", failed);
-  return none || failed;
+// The kernel takes the descriptors from a process that ends a moment before its pidfd tells; and a
+// rank that fails gives its memory back before it ends.
+bool has_let_go(const Link& link, const cwyc_rkey& rkey) {
+  return !link.notices_failure && link.process && !has_object(link.pid, rkey.object);
 }
 
 bool check_processes(cwyc_ep* ep) {

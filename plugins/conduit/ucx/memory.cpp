@@ -45,6 +45,8 @@ bool memory_type_of(uint32_t kind_class, ucs_memory_type_t& out) {
 cwy_status Conduit::mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
                               cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
+    const cwy_status allowed = demand_file_size(*domain, length, err);
+    if (allowed != CWY_OK) return allowed;
     auto mem = std::make_unique<cwyc_mem>();
     ucp_mem_map_params_t params{};
     params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
@@ -60,6 +62,7 @@ cwy_status Conduit::mem_alloc(cwyc_domain* domain, size_t length, void** addr, c
     }
     mem->base = reinterpret_cast<uint64_t>(attr.address);
     mem->length = length;
+    if (domain->shared_memory) mem->object = shared_object_at(attr.address);
     *addr = attr.address;
     *out = mem.release();
     return CWY_OK;
@@ -120,6 +123,7 @@ cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* 
                         mem->base,
                         mem->length,
                         mem->type == UCS_MEMORY_TYPE_HOST ? 1u : 0u,
+                        mem->object,
                         0};
       header.sum = sum_of_key(header, key);
       std::memcpy(buf, &header, sizeof header);

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <string>
 
+#include "../common/open_files.h"
 #include "services.h"
 
 namespace causeway::ucx {
@@ -88,8 +90,14 @@ cwy_status refuse(Connection& c, uint64_t raddr, cwyc_rkey* rkey, size_t length)
 
 cwy_status unpack(Link& link, cwyc_rkey& rkey) {
   if (rkey.key != nullptr) return CWY_OK;
-  if (has_let_go(link)) return CWY_ERR_PEER_FAILED;
+  // UCX 1.13 crashes where it cannot open the memory that a key names. Messages reach it.
+  const std::string files = link.notices_failure ? "" : complaint_of_open_files(4);
+  if (!files.empty()) {
+    log(CWY_LOG_INFO, "memory of rank %u is not mapped: %s", link.peer.rank, files.c_str());
+    return CWY_ERR_UNSUPPORTED;
+  }
   forget_complaint();
+  if (has_let_go(link, rkey)) return CWY_ERR_PEER_FAILED;
   const ucs_status_t status = ucp_ep_rkey_unpack(link.ep, rkey.packed.data(), &rkey.key);
   if (status == UCS_OK) {
     find_mapping(rkey);

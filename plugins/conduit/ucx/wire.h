@@ -6,9 +6,11 @@
 
 #include <cstdint>
 
+#include "shared_object.h"
+
 namespace causeway::ucx {
 
-inline constexpr uint32_t wire_magic = 0x32584355;  // "UCX2"
+inline constexpr uint32_t wire_magic = 0x33584355;  // "UCX3"
 
 struct EndpointAddress {  // the worker's address follows
   uint32_t magic;
@@ -22,7 +24,8 @@ struct RkeyHeader {  // UCX's key follows
   uint64_t base;
   uint64_t length;
   uint64_t host_memory;  // 0: of a device
-  uint64_t sum;          // of UCX's key and of all before: UCX believes what it is given
+  SharedObject object;
+  uint64_t sum;  // of UCX's key and of all before: UCX believes what it is given
 };
 
 // Active message ids: one per lane.
